@@ -105,7 +105,7 @@ impl FromStr for DType {
             .find(|d| d.name() == text || d.short_name() == text)
             .ok_or_else(|| {
                 let names: Vec<_> = DType::ALL.iter().map(|d| d.name()).collect();
-                Error::dtype("dtype", format!("there is no dtype `{text}`"))
+                Error::dtype(format!("there is no dtype `{text}`"))
                     .help(format!("use one of {}", names.join(", ")))
             })
     }

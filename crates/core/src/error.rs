@@ -19,7 +19,9 @@ pub enum Error {
     Index(Report),
     /// An element type that the operator does not take.
     DType(Report),
-    /// An argument of the wrong kind, an unknown word, one too many or one missing.
+    /// An argument of the wrong type, one too many or one missing.
+    Type(Report),
+    /// An argument of the right type with a value that has no meaning, such as an unknown word.
     Argument(Report),
     /// The shape is too large for any machine: a product or offset overflows.
     Overflow(Report),
@@ -50,11 +52,10 @@ struct Fields {
 
 macro_rules! constructors {
     ($($name:ident $variant:ident)*) => {$(
-        #[doc = concat!("An [`Error::", stringify!($variant), "`] raised by `operator`.")]
+        #[doc = concat!("An [`Error::", stringify!($variant), "`]; whoever runs the operator adds its name.")]
         #[cold]
-        pub fn $name(operator: &'static str, message: impl Into<String>) -> Error {
+        pub fn $name(message: impl Into<String>) -> Error {
             Error::$variant(Report(Box::new(Fields {
-                operator,
                 message: message.into(),
                 ..Fields::default()
             })))
@@ -68,6 +69,7 @@ impl Error {
         axis Axis
         index Index
         dtype DType
+        type_ Type
         argument Argument
         overflow Overflow
         memory Memory
@@ -82,6 +84,7 @@ impl Error {
             | Error::Axis(r)
             | Error::Index(r)
             | Error::DType(r)
+            | Error::Type(r)
             | Error::Argument(r)
             | Error::Overflow(r)
             | Error::Memory(r)
@@ -96,6 +99,7 @@ impl Error {
             | Error::Axis(r)
             | Error::Index(r)
             | Error::DType(r)
+            | Error::Type(r)
             | Error::Argument(r)
             | Error::Overflow(r)
             | Error::Memory(r)
@@ -141,15 +145,18 @@ impl Error {
         self
     }
 
-    /// The same error, raised by another operator: for operators that stand on others.
-    pub fn raised_by(mut self, operator: &'static str) -> Error {
-        self.fields().operator = operator;
+    /// Adds the operator, unless one further in has done so.
+    pub fn within(mut self, operator: &'static str) -> Error {
+        let fields = self.fields();
+        if fields.operator.is_empty() {
+            fields.operator = operator;
+        }
         self
     }
 }
 
 impl Report {
-    /// The operator that failed.
+    /// The operator that failed; empty where none was involved.
     pub fn operator(&self) -> &'static str {
         self.0.operator
     }
@@ -197,11 +204,14 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.operator)?;
-        if let Some(node) = &self.0.node {
-            write!(f, " `{node}`")?;
+        if !self.0.operator.is_empty() {
+            write!(f, "{}", self.0.operator)?;
+            if let Some(node) = &self.0.node {
+                write!(f, " `{node}`")?;
+            }
+            f.write_str(": ")?;
         }
-        write!(f, ": {}", self.0.message)?;
+        f.write_str(&self.0.message)?;
         for (label, text) in &self.0.notes {
             write!(f, "\n  {label}: {text}")?;
         }

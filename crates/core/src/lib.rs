@@ -1,5 +1,18 @@
 //! The shape algebra, the engine and operator traits, and every operator. Holds no data, starts no threads.
 #![forbid(unsafe_code)]
 
+pub mod axis;
+pub mod call;
 pub mod dtype;
+pub mod engine;
 pub mod error;
+pub mod layout;
+pub mod nn;
+pub mod operator;
+pub mod operators;
+pub mod params;
+pub mod size;
+pub mod table;
+
+#[doc(hidden)]
+pub use smallvec;

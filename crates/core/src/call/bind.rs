@@ -1,0 +1,224 @@
+//! How a run-time argument becomes each kind of parameter. Nothing is converted silently: a bool is not a
+//! size and a float is not an axis.
+
+use crate::call::Arg;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::params::{
+    Axes, Extent, Item, Items, Mode, Pattern, Piece, Place, Scalar, Sizes, Symbol,
+};
+use crate::size::Size;
+use crate::table::ParamKind;
+
+/// A kind of parameter.
+pub trait Bind<S>: Sized {
+    /// Which kind.
+    const KIND: ParamKind;
+
+    /// The parameter from an argument.
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Self>;
+}
+
+#[cold]
+fn wrong<V, S>(arg: &Arg<V, S>, name: &'static str, wanted: &str) -> Error {
+    Error::type_(format!("{name} is {}, but {wanted} is needed", arg.kind()))
+        .at_argument(name)
+        .sizes(wanted, arg.kind())
+}
+
+fn int<V, S>(arg: &Arg<V, S>, name: &'static str, wanted: &str) -> Result<isize> {
+    match arg {
+        Arg::Int(n) => isize::try_from(*n).map_err(|_| {
+            Error::overflow(format!("{name} holds {n}, which no machine can address"))
+                .at_argument(name)
+        }),
+        other => Err(wrong(other, name, wanted)),
+    }
+}
+
+impl<S: Size> Bind<S> for isize {
+    const KIND: ParamKind = ParamKind::Int;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<isize> {
+        int(&arg, name, "an int")
+    }
+}
+
+impl<S: Size> Bind<S> for usize {
+    const KIND: ParamKind = ParamKind::Count;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<usize> {
+        let n = int(&arg, name, "an int")?;
+        usize::try_from(n).map_err(|_| {
+            Error::argument(format!(
+                "{name} is {n}, but a number of at least 0 is needed"
+            ))
+            .at_argument(name)
+            .sizes("at least 0", n)
+        })
+    }
+}
+
+impl<S: Size> Bind<S> for bool {
+    const KIND: ParamKind = ParamKind::Bool;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<bool> {
+        match arg {
+            Arg::Bool(b) => Ok(b),
+            other => Err(wrong(&other, name, "True or False")),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for Scalar {
+    const KIND: ParamKind = ParamKind::Scalar;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Scalar> {
+        match arg {
+            Arg::Bool(b) => Ok(Scalar::Bool(b)),
+            Arg::Int(n) => Ok(Scalar::Int(n)),
+            Arg::Float(x) => Ok(Scalar::Float(x)),
+            Arg::Complex(re, im) => Ok(Scalar::Complex(re, im)),
+            other => Err(wrong(&other, name, "a number")),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for DType {
+    const KIND: ParamKind = ParamKind::DType;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<DType> {
+        match arg {
+            Arg::DType(dtype) => Ok(dtype),
+            Arg::Text(word) => word.parse().map_err(|error: Error| error.at_argument(name)),
+            other => Err(wrong(&other, name, "a dtype")),
+        }
+    }
+}
+
+macro_rules! optional {
+    ($($t:ty => $kind:ident)*) => {$(
+        impl<S: Size> Bind<S> for Option<$t> {
+            const KIND: ParamKind = ParamKind::$kind;
+
+            fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Option<$t>> {
+                match arg {
+                    Arg::None => Ok(None),
+                    some => Bind::<S>::bind(some, name).map(Some),
+                }
+            }
+        }
+    )*};
+}
+
+optional! {
+    isize => OptionalInt
+    Scalar => OptionalScalar
+    DType => OptionalDType
+}
+
+impl<S: Size> Bind<S> for Mode {
+    const KIND: ParamKind = ParamKind::Mode;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Mode> {
+        let (mode, fill) = match arg {
+            Arg::List(mut pair) => (pair.remove(0), pair.pop().unwrap_or(Arg::None)),
+            mode => (mode, Arg::None),
+        };
+        let fill = Bind::<S>::bind(fill, "fill_value")?;
+        match mode {
+            Arg::Text(word) => Mode::named(&word, fill),
+            other => Err(wrong(&other, name, "a string")),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for Place {
+    const KIND: ParamKind = ParamKind::Place;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Place> {
+        match arg {
+            Arg::Text(word) => word.parse(),
+            other => Err(wrong(&other, name, "a string")),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for Axes {
+    const KIND: ParamKind = ParamKind::Axes;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Axes> {
+        match arg {
+            Arg::None => Ok(Axes::All),
+            Arg::List(items) => items
+                .iter()
+                .map(|item| int(item, name, "a list of ints"))
+                .collect::<Result<_>>()
+                .map(Axes::These),
+            one => int(&one, name, "an axis or a list of axes").map(Axes::One),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for Sizes<S> {
+    const KIND: ParamKind = ParamKind::Sizes;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Sizes<S>> {
+        let one = |arg: Arg<V, S>| match arg {
+            Arg::Extent(extent) => Ok(extent),
+            arg => int(&arg, name, "a list of ints").map(Extent::from),
+        };
+        match arg {
+            Arg::List(items) => items.into_iter().map(one).collect(),
+            arg => one(arg).map(|extent| [extent].into_iter().collect()),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for Items {
+    const KIND: ParamKind = ParamKind::Items;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Items> {
+        let one = |arg: Arg<V, S>| match arg {
+            Arg::None => Ok(Item::NewAxis),
+            Arg::Rest => Ok(Item::Rest),
+            Arg::Range(start, stop, step) => Ok(Item::Range {
+                start,
+                stop,
+                step: step.unwrap_or(1),
+            }),
+            arg => int(&arg, name, "an int, a slice, None or `...`").map(Item::At),
+        };
+        match arg {
+            Arg::List(items) => items
+                .into_iter()
+                .map(one)
+                .collect::<Result<Vec<_>>>()
+                .map(Items::from),
+            arg => one(arg).map(|item| [item].into()),
+        }
+    }
+}
+
+impl<S: Size> Bind<S> for Pattern<S> {
+    const KIND: ParamKind = ParamKind::Pattern;
+
+    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Pattern<S>> {
+        let one = |arg: Arg<V, S>| match arg {
+            Arg::None => Ok(Piece::Any),
+            Arg::Rest => Ok(Piece::Rest),
+            Arg::Text(word) => Ok(Piece::Symbol(Symbol::new(&word))),
+            Arg::Symbol(symbol) => Ok(Piece::Symbol(symbol)),
+            Arg::Extent(Extent::Is(size)) => Ok(Piece::Is(size)),
+            arg => int(&arg, name, "an int, None, a symbol or `...`").map(Piece::from),
+        };
+        match arg {
+            Arg::List(items) => items
+                .into_iter()
+                .map(one)
+                .collect::<Result<Vec<_>>>()
+                .map(Pattern::from),
+            other => Err(wrong(&other, name, "a list")),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Numbers and nested lists as tensors, with NumPy's dtypes: bool, `int64`, `float64`, `complex128`.
+
+use crate::call::{Arg, ArgOf};
+use crate::dtype::DType;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::params::Scalar;
+
+/// A tensor from whatever stands for one.
+pub fn literal<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<E::Value> {
+    if let Arg::Tensor(x) = arg {
+        return Ok(x);
+    }
+    let mut sizes = Vec::new();
+    let mut first = &arg;
+    while let Arg::List(items) = first {
+        sizes.push(items.len());
+        match items.first() {
+            Some(item) => first = item,
+            None => break,
+        }
+    }
+    let mut values = Vec::new();
+    flatten(&arg, &sizes, name, &mut values)?;
+    let dtype = common_dtype(&values);
+    // An empty list is float64 in NumPy; as an index that would be refused, and there it can only be int64.
+    let dtype = if values.is_empty() && name == "index" {
+        DType::I64
+    } else {
+        dtype
+    };
+    for value in &values {
+        value.require_fit(dtype, name)?;
+    }
+    engine.literal(dtype, &sizes, &values)
+}
+
+fn flatten<V, S>(
+    arg: &Arg<V, S>,
+    sizes: &[usize],
+    name: &'static str,
+    into: &mut Vec<Scalar>,
+) -> Result<()> {
+    let value = match (arg, sizes) {
+        (Arg::List(items), [size, inner @ ..]) if items.len() == *size => {
+            return items
+                .iter()
+                .try_for_each(|item| flatten(item, inner, name, into));
+        }
+        (Arg::Bool(b), []) => Scalar::Bool(*b),
+        (Arg::Int(n), []) => Scalar::Int(*n),
+        (Arg::Float(x), []) => Scalar::Float(*x),
+        (Arg::Complex(re, im), []) => Scalar::Complex(*re, *im),
+        (Arg::List(_) | Arg::Bool(_) | Arg::Int(_) | Arg::Float(_) | Arg::Complex(..), _) => {
+            let message = format!("the lists in {name} are not all of one length");
+            return Err(Error::shape(message).at_argument(name));
+        }
+        (other, _) => {
+            let message = format!("{name} holds {}, which is not a number", other.kind());
+            return Err(Error::type_(message).at_argument(name));
+        }
+    };
+    into.push(value);
+    Ok(())
+}
+
+fn common_dtype(values: &[Scalar]) -> DType {
+    let rank = |value: &Scalar| match value {
+        Scalar::Bool(_) => 0,
+        Scalar::Int(_) => 1,
+        Scalar::Float(_) => 2,
+        Scalar::Complex(..) => 3,
+    };
+    match values.iter().map(rank).max() {
+        Some(0) => DType::Bool,
+        Some(1) => {
+            let large = values
+                .iter()
+                .any(|v| matches!(v, Scalar::Int(n) if *n > i64::MAX as i128));
+            if large { DType::U64 } else { DType::I64 }
+        }
+        Some(3) => DType::C128,
+        _ => DType::F64,
+    }
+}

@@ -1,0 +1,206 @@
+//! What an engine must do: a closed set of primitives. Every operator is a lowering to these, so whoever
+//! implements them has all operators.
+
+use std::ops::Range;
+
+use crate::axis::Axis;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::params::{Extent, Mode, Scalar};
+use crate::size::{Shape, Size, Truth, tuple};
+
+/// A tensor of some engine, and the way back to that engine.
+pub trait Value: Clone + Sized {
+    /// The engine it belongs to.
+    type Engine: Engine<Value = Self>;
+
+    /// That engine.
+    fn engine(&self) -> Self::Engine;
+}
+
+/// The size type of a value's engine.
+pub type SizeOf<V> = <<V as Value>::Engine as Engine>::Size;
+
+/// Which cells of a source each index of a gather or scatter addresses.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Along {
+    /// A run of source axes, read as if flattened. The result has the source's axes with the run replaced
+    /// by the index's axes. An empty run of a rank-0 source has one cell.
+    Run(Range<usize>),
+    /// One axis, where the index has the source's rank: each index moves along that axis only, and all
+    /// other sizes are equal. The result has the index's shape.
+    Aligned(usize),
+}
+
+/// A fact about sizes that an operator needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition<S> {
+    /// Two sizes are equal.
+    Same(S, S),
+    /// The first divides the second (0 divides only 0).
+    Divides(S, S),
+    /// There is something to read: `reads` is 0, or `from` is not.
+    Readable {
+        /// How many reads there are.
+        reads: S,
+        /// How many cells they read from.
+        from: S,
+    },
+}
+
+impl<S: Size> Condition<S> {
+    /// Whether it holds, as far as is known.
+    #[inline]
+    pub fn holds(&self) -> Truth {
+        match self {
+            Condition::Same(a, b) => a.same(b),
+            Condition::Divides(a, b) => match (a.known(), b.known()) {
+                (Some(a), Some(b)) => (if a == 0 { b == 0 } else { b % a == 0 }).into(),
+                (Some(1), _) | (_, Some(0)) => Truth::Yes,
+                _ => a.same(b),
+            },
+            Condition::Readable { reads, from } => match (reads.is(0), from.is(0)) {
+                (Truth::Yes, _) | (_, Truth::No) => Truth::Yes,
+                (Truth::No, Truth::Yes) => Truth::No,
+                _ => Truth::Unknown,
+            },
+        }
+    }
+}
+
+/// An engine: holds tensors in its own way and implements the primitives on them.
+///
+/// Arguments are already checked by the operators; what is left to an engine are indices inside tensors,
+/// memory, and conditions it cannot decide yet.
+pub trait Engine: Sized {
+    /// How it counts: `usize` while running, a symbolic dim while tracing.
+    type Size: Size;
+    /// Its tensors.
+    type Value: Clone;
+
+    /// How many axes; [`Error::TooEarly`] where that is not known yet.
+    fn rank(&self, x: &Self::Value) -> Result<usize>;
+
+    /// The size of an axis below the rank.
+    fn size(&self, x: &Self::Value, axis: usize) -> Self::Size;
+
+    /// The element type.
+    fn dtype(&self, x: &Self::Value) -> DType;
+
+    /// A tensor of one value. The value fits the dtype.
+    fn full(&self, dtype: DType, value: Scalar, sizes: &[Self::Size]) -> Result<Self::Value>;
+
+    /// `start, start + step, …`. All values fit the dtype.
+    fn range(
+        &self,
+        dtype: DType,
+        start: Scalar,
+        step: Scalar,
+        len: Self::Size,
+    ) -> Result<Self::Value>;
+
+    /// A small tensor of the given values, row-major. All values fit the dtype.
+    fn literal(&self, dtype: DType, sizes: &[usize], values: &[Scalar]) -> Result<Self::Value>;
+
+    /// The sizes themselves as a 1-D `int64` tensor.
+    fn sizes(&self, sizes: &[Self::Size]) -> Result<Self::Value>;
+
+    /// The elements of an integer tensor of rank 0 or 1, as sizes.
+    fn read_sizes(&self, x: &Self::Value) -> Result<Vec<Extent<Self::Size>>>;
+
+    /// The tensor seen through an axis map. No data moves, but for a merge that memory does not allow.
+    fn view(
+        &self,
+        x: &Self::Value,
+        rank: usize,
+        axes: impl FnMut(usize) -> Axis<Self::Size>,
+    ) -> Result<Self::Value>;
+
+    /// Whether a run of axes can be merged without a copy.
+    fn merges(&self, x: &Self::Value, run: Range<usize>) -> Truth;
+
+    /// Whether the elements lie row-major without gaps.
+    fn is_packed(&self, x: &Self::Value) -> Truth;
+
+    /// A packed tensor of its own with the same elements.
+    fn copy(&self, x: &Self::Value) -> Result<Self::Value>;
+
+    /// Reads `source` at every index.
+    fn gather(
+        &self,
+        source: &Self::Value,
+        index: &Self::Value,
+        along: &Along,
+        mode: Mode,
+    ) -> Result<Self::Value>;
+
+    /// `base` with `updates` added at every index, in row-major order; the adjoint of gather.
+    fn scatter_add(
+        &self,
+        base: &Self::Value,
+        index: &Self::Value,
+        updates: &Self::Value,
+        along: &Along,
+        mode: Mode,
+    ) -> Result<Self::Value>;
+
+    /// The sum over `axes` (ascending, each once), which are dropped. Keeps the dtype; integers wrap.
+    fn sum(&self, x: &Self::Value, axes: &[usize]) -> Result<Self::Value>;
+
+    /// Tensors one after another along an axis. At least one; equal dtypes, ranks and other sizes.
+    fn concat(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value>;
+
+    /// The elements as another type.
+    fn cast(&self, x: &Self::Value, dtype: DType) -> Result<Self::Value>;
+
+    /// The sum of two tensors of one shape and dtype.
+    fn add(&self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value>;
+
+    /// Goes on only where the condition holds: checked now if it can be, otherwise when the graph runs.
+    #[inline]
+    fn require(
+        &self,
+        condition: Condition<Self::Size>,
+        error: impl FnOnce() -> Error,
+    ) -> Result<()> {
+        match condition.holds() {
+            Truth::Yes => Ok(()),
+            Truth::No => Err(error()),
+            Truth::Unknown => Err(Error::too_early("a size is not known yet")),
+        }
+    }
+
+    /// Runs an operator. An engine may keep it whole instead, or note its name.
+    #[inline]
+    fn apply<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {
+        operator
+            .lower(self, inputs)
+            .map_err(|error| error.within(O::NAME))
+    }
+
+    /// All sizes of a tensor.
+    fn shape(&self, x: &Self::Value) -> Result<Shape<Self::Size>> {
+        Ok((0..self.rank(x)?).map(|axis| self.size(x, axis)).collect())
+    }
+
+    /// The shape as an error message shows it.
+    #[cold]
+    fn shape_text(&self, x: &Self::Value) -> String {
+        self.shape(x).map_or_else(|_| "unknown".to_string(), tuple)
+    }
+
+    /// How many elements.
+    fn count(&self, x: &Self::Value) -> Result<Self::Size> {
+        let shape = self.shape(x)?;
+        Self::Size::product(&shape).ok_or_else(|| {
+            Error::overflow("the tensor has more elements than any machine can address")
+                .note("shape", tuple(&shape))
+        })
+    }
+}
+
+/// Names a tensor's shape and dtype in one phrase, for messages about several tensors.
+pub(crate) fn describe<E: Engine>(engine: &E, x: &E::Value) -> String {
+    format!("{} of shape {}", engine.dtype(x), engine.shape_text(x))
+}

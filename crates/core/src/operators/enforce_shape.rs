@@ -1,0 +1,323 @@
+//! `enforce_shape`: a check of a shape against a pattern that stays in the graph, and [`Shapes`], the scope
+//! in which several checks share their symbols.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::engine::{Condition, Engine, SizeOf, Value};
+use crate::error::{Error, Result};
+use crate::operator::{Named, Operator};
+use crate::params::{Pattern, Piece, Symbol};
+use crate::size::{Shape, Size, tuple};
+
+/// Checks a tensor's shape against a pattern and names its sizes.
+#[derive(Clone, Debug)]
+pub struct EnforceShape<S> {
+    /// What the shape must be.
+    pub pattern: Pattern<S>,
+}
+
+impl<E: Engine> Operator<E> for EnforceShape<E::Size> {
+    type Output = (E::Value, Dims<E::Size>);
+
+    #[inline]
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<Self::Output> {
+        let dims = check(engine, inputs[0], &self.pattern, &mut Bindings::default())?;
+        Ok((inputs[0].clone(), dims))
+    }
+}
+
+/// The sizes a pattern matched: one entry for each of its pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dims<S> {
+    sizes: Shape<S>,
+    /// Where the ellipsis stands, how many axes it took, and the product of their sizes.
+    rest: Option<(usize, usize, S)>,
+}
+
+/// One entry of [`Dims`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Dim<'a, S> {
+    /// The size of the axis.
+    Size(&'a S),
+    /// The axes an ellipsis took, and the product of their sizes, 1 for none.
+    Rest(&'a [S], &'a S),
+}
+
+impl<S> Dims<S> {
+    /// How many pieces the pattern has.
+    pub fn len(&self) -> usize {
+        self.sizes.len() - self.rest.as_ref().map_or(0, |rest| rest.1)
+            + usize::from(self.rest.is_some())
+    }
+
+    /// Whether the pattern has no pieces.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the piece at `at` matched.
+    pub fn get(&self, at: usize) -> Option<Dim<'_, S>> {
+        match &self.rest {
+            Some((start, taken, count)) if at == *start => {
+                Some(Dim::Rest(&self.sizes[at..at + taken], count))
+            }
+            Some((start, taken, _)) if at > *start => self.sizes.get(at + taken - 1).map(Dim::Size),
+            _ => self.sizes.get(at).map(Dim::Size),
+        }
+    }
+
+    /// All entries.
+    pub fn iter(&self) -> impl Iterator<Item = Dim<'_, S>> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// The axes an ellipsis took, none if there was no ellipsis.
+    pub fn axes(&self) -> &[S] {
+        match &self.rest {
+            Some((start, taken, _)) => &self.sizes[*start..start + taken],
+            None => &[],
+        }
+    }
+}
+
+impl<S: Size> Dims<S> {
+    /// The size a piece matched; for an ellipsis, the product of its sizes.
+    pub fn size(&self, at: usize) -> Option<S> {
+        match self.get(at)? {
+            Dim::Size(size) | Dim::Rest(_, size) => Some(size.clone()),
+        }
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for Dims<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries: Vec<String> = self
+            .iter()
+            .map(|dim| match dim {
+                Dim::Size(size) => size.to_string(),
+                Dim::Rest(axes, count) => format!("({}, {count})", tuple(axes)),
+            })
+            .collect();
+        write!(f, "[{}]", entries.join(", "))
+    }
+}
+
+/// A symbol's size, and where it was learnt.
+#[derive(Clone, Debug)]
+struct Binding<S> {
+    symbol: Symbol,
+    size: S,
+    axis: usize,
+    shape: Shape<S>,
+}
+
+#[derive(Clone, Debug)]
+struct Bindings<S>(SmallVec<[Binding<S>; 8]>);
+
+impl<S> Default for Bindings<S> {
+    fn default() -> Bindings<S> {
+        Bindings(SmallVec::new())
+    }
+}
+
+/// A scope: symbols bound by one check hold in the next.
+///
+/// A check that fails binds nothing.
+#[derive(Debug)]
+pub struct Shapes<S = usize>(Mutex<Bindings<S>>);
+
+impl<S> Default for Shapes<S> {
+    fn default() -> Shapes<S> {
+        Shapes(Mutex::default())
+    }
+}
+
+impl<S: Size> Shapes<S> {
+    /// A scope in which nothing is bound.
+    pub fn new() -> Shapes<S> {
+        Shapes::default()
+    }
+
+    /// `enforce_shape` with the symbols of this scope.
+    pub fn enforce<V: Value>(&self, x: &V, pattern: impl Into<Pattern<S>>) -> Result<(V, Dims<S>)>
+    where
+        V::Engine: Engine<Size = S>,
+    {
+        let mut bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tried = bindings.clone();
+        let dims = check(&x.engine(), x, &pattern.into(), &mut tried)
+            .map_err(|error| error.within(EnforceShape::<SizeOf<V>>::NAME))?;
+        *bindings = tried;
+        Ok((x.clone(), dims))
+    }
+
+    /// What a symbol stands for in this scope.
+    pub fn get(&self, symbol: &Symbol) -> Option<S> {
+        let bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bindings
+            .0
+            .iter()
+            .find(|b| b.symbol == *symbol)
+            .map(|b| b.size.clone())
+    }
+}
+
+#[inline]
+fn check<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    pattern: &Pattern<E::Size>,
+    bindings: &mut Bindings<E::Size>,
+) -> Result<Dims<E::Size>> {
+    let rank = engine.rank(x)?;
+    let pieces = &pattern.0;
+    let mut rest = None;
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Rest if rest.is_some() => {
+                let error = Error::argument("the pattern has more than one `...`");
+                return Err(side_by_side(engine, x, pattern, error, Some(at), None));
+            }
+            Piece::Rest => rest = Some(at),
+            Piece::Negative(n) => {
+                let message = format!("the pattern holds {n}, but a size cannot be negative");
+                let error = Error::shape(message).sizes("a size of at least 0", n);
+                return Err(side_by_side(engine, x, pattern, error, Some(at), None)
+                    .help("use None for any size"));
+            }
+            _ => {}
+        }
+    }
+    let fixed = pieces.len() - usize::from(rest.is_some());
+    if rank < fixed || (rank > fixed && rest.is_none()) {
+        let more = if rest.is_some() { "at least " } else { "" };
+        let message = format!("the tensor has rank {rank}, but the pattern wants {more}{fixed}");
+        let error = Error::shape(message).sizes(format!("{more}{fixed}"), rank);
+        return Err(side_by_side(engine, x, pattern, error, None, None));
+    }
+    let taken = rank - fixed;
+    let sizes: Shape<E::Size> = (0..rank).map(|axis| engine.size(x, axis)).collect();
+    for (at, piece) in pieces.iter().enumerate() {
+        let axis = match rest {
+            Some(start) if at > start => at + taken - 1,
+            _ => at,
+        };
+        let blame = |error: Error| {
+            side_by_side(
+                engine,
+                x,
+                pattern,
+                error.at_axis(axis),
+                Some(at),
+                Some(axis),
+            )
+        };
+        match piece {
+            Piece::Is(wanted) => {
+                let size = &sizes[axis];
+                engine.require(Condition::Same(size.clone(), wanted.clone()), || {
+                    let message =
+                        format!("axis {axis} has size {size}, but the pattern wants {wanted}");
+                    blame(Error::shape(message).sizes(wanted, size))
+                })?;
+            }
+            Piece::Symbol(symbol) => {
+                let size = &sizes[axis];
+                let Some(bound) = bindings.0.iter().find(|b| b.symbol == *symbol) else {
+                    bindings.0.push(Binding {
+                        symbol: symbol.clone(),
+                        size: size.clone(),
+                        axis,
+                        shape: sizes.clone(),
+                    });
+                    continue;
+                };
+                engine.require(Condition::Same(size.clone(), bound.size.clone()), || {
+                    let message = format!(
+                        "axis {axis} has size {size}, but {symbol} stands for {}",
+                        bound.size
+                    );
+                    let source = format!("at axis {} of shape {}", bound.axis, tuple(&bound.shape));
+                    blame(Error::shape(message).sizes(&bound.size, size))
+                        .note("bound", format!("{symbol} = {} {source}", bound.size))
+                })?;
+            }
+            Piece::Any | Piece::Rest | Piece::Negative(_) => {}
+        }
+    }
+    let rest = match rest {
+        None => None,
+        Some(start) => {
+            let count = E::Size::product(&sizes[start..start + taken]).ok_or_else(|| {
+                Error::overflow("the product of the sizes under `...` is too large")
+            })?;
+            Some((start, taken, count))
+        }
+    };
+    Ok(Dims { sizes, rest })
+}
+
+/// Prints pattern and shape in columns, with a mark under the axis.
+#[cold]
+fn side_by_side<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    pattern: &Pattern<E::Size>,
+    error: Error,
+    piece: Option<usize>,
+    axis: Option<usize>,
+) -> Error {
+    let error = error.at_argument("pattern");
+    let (Some(piece), Some(axis)) = (piece, axis) else {
+        return error
+            .note("pattern", pattern)
+            .note("  shape", bracketed(engine, x));
+    };
+    let pieces: Vec<String> = pattern.0.iter().map(Piece::to_string).collect();
+    let sizes: Vec<String> = engine.shape(x).map_or_else(
+        |_| Vec::new(),
+        |s| s.iter().map(E::Size::to_string).collect(),
+    );
+    let rest = pattern.0.iter().position(|p| matches!(p, Piece::Rest));
+    // Each piece gets a column as wide as itself or the sizes it stands over.
+    let taken = sizes.len() + 1 - pieces.len().min(sizes.len() + 1);
+    let under = |at: usize| match rest {
+        Some(start) if at == start => sizes[start..start + taken].join(", "),
+        Some(start) if at > start => sizes[at + taken - 1].clone(),
+        _ => sizes[at].clone(),
+    };
+    let (mut top, mut bottom, mut mark) = (String::from("["), String::from("["), String::from(" "));
+    for (at, name) in pieces.iter().enumerate() {
+        let size = under(at);
+        let width = name.len().max(size.len());
+        let gap = if at + 1 < pieces.len() { ", " } else { "" };
+        top += &format!("{name:>width$}{gap}");
+        let gap = if size.is_empty() { "  " } else { gap };
+        bottom += &format!("{size:>width$}{gap}");
+        let sign = if at == piece {
+            "^".repeat(width)
+        } else {
+            " ".repeat(width)
+        };
+        mark += &format!("{sign}  ");
+    }
+    let bottom = bottom.trim_end_matches([' ', ',']);
+    let indent = " ".repeat("  pattern: ".len());
+    error.note("pattern", format!("{top}]")).note(
+        "  shape",
+        format!("{bottom}]\n{indent}{} axis {axis}", mark.trim_end()),
+    )
+}
+
+fn bracketed<E: Engine>(engine: &E, x: &E::Value) -> String {
+    match engine.shape(x) {
+        Ok(shape) => {
+            let sizes: Vec<String> = shape.iter().map(E::Size::to_string).collect();
+            format!("[{}]", sizes.join(", "))
+        }
+        Err(_) => "unknown".to_string(),
+    }
+}

@@ -1,0 +1,144 @@
+//! `permute`, `transpose`, `swapaxes` and `moveaxis`: the same axes in another order.
+
+use smallvec::SmallVec;
+
+use crate::axis::Axis;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::params::{Axes, resolve_all, resolve_axis};
+use crate::size::tuple;
+
+/// Puts the axes in the given order.
+#[derive(Clone, Debug)]
+pub struct Permute {
+    /// For each axis of the result, the axis of the input.
+    pub axes: Axes,
+}
+
+/// NumPy's transpose: the axes in the given order, or reversed.
+#[derive(Clone, Debug)]
+pub struct Transpose {
+    /// For each axis of the result, the axis of the input; all axes: reversed.
+    pub axes: Axes,
+}
+
+/// Swaps two axes: PyTorch's transpose.
+#[derive(Clone, Debug)]
+pub struct Swapaxes {
+    /// One axis.
+    pub a: isize,
+    /// The other.
+    pub b: isize,
+}
+
+/// Moves axes to new places; the others keep their order.
+#[derive(Clone, Debug)]
+pub struct Moveaxis {
+    /// The axes that move.
+    pub source: Axes,
+    /// Where each of them goes.
+    pub destination: Axes,
+}
+
+impl<E: Engine> Operator<E> for Permute {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let given = self.axes.given().ok_or_else(|| {
+            Error::argument("axes is missing")
+                .at_argument("axes")
+                .help("`transpose` without axes reverses them")
+        })?;
+        reorder(engine, inputs[0], given)
+    }
+}
+
+impl<E: Engine> Operator<E> for Transpose {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        match self.axes.given() {
+            Some(given) => reorder(engine, x, given),
+            None => {
+                let rank = engine.rank(x)?;
+                engine.view(x, rank, |out| Axis::Of(rank - 1 - out))
+            }
+        }
+    }
+}
+
+fn reorder<E: Engine>(engine: &E, x: &E::Value, given: &[isize]) -> Result<E::Value> {
+    let rank = engine.rank(x)?;
+    let order = resolve_all(given, rank, "axes", || engine.shape_text(x))?;
+    if order.len() != rank {
+        let error = Error::axis(format!(
+            "axes names {} axes, but the input has rank {rank}",
+            order.len()
+        ))
+        .at_argument("axes")
+        .sizes(rank, order.len())
+        .note("axes", tuple(given))
+        .note("shape", engine.shape_text(x));
+        return Err(match given {
+            [a, b] => error.help(format!("to swap two axes use `swapaxes({a}, {b})`")),
+            _ => error.help("name every axis once"),
+        });
+    }
+    engine.view(x, rank, |out| Axis::Of(order[out]))
+}
+
+impl<E: Engine> Operator<E> for Swapaxes {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let rank = engine.rank(x)?;
+        let a = resolve_axis(self.a, rank, "a", || engine.shape_text(x))?;
+        let b = resolve_axis(self.b, rank, "b", || engine.shape_text(x))?;
+        engine.view(x, rank, |out| {
+            Axis::Of(match out {
+                _ if out == a => b,
+                _ if out == b => a,
+                _ => out,
+            })
+        })
+    }
+}
+
+impl<E: Engine> Operator<E> for Moveaxis {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let rank = engine.rank(x)?;
+        let all = |axes: &Axes, argument| {
+            let given: SmallVec<[isize; 8]> = match axes.given() {
+                Some(given) => given.into(),
+                None => (0..rank as isize).collect(),
+            };
+            resolve_all(&given, rank, argument, || engine.shape_text(x))
+        };
+        let source = all(&self.source, "source")?;
+        let destination = all(&self.destination, "destination")?;
+        if source.len() != destination.len() {
+            let message = format!(
+                "source names {} axes, but destination names {}",
+                source.len(),
+                destination.len()
+            );
+            return Err(Error::axis(message)
+                .at_argument("destination")
+                .sizes(source.len(), destination.len())
+                .note("shape", engine.shape_text(x)));
+        }
+        let mut staying = (0..rank).filter(|axis| !source.contains(axis));
+        engine.view(x, rank, |out| {
+            match destination.iter().position(|d| *d == out) {
+                Some(at) => Axis::Of(source[at]),
+                None => Axis::Of(staying.next().unwrap_or(0)),
+            }
+        })
+    }
+}

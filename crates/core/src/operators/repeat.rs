@@ -1,0 +1,230 @@
+//! `repeat`, `tile` and `repeat_interleave`: copies of the whole tensor, or of each of its slices.
+//!
+//! All three are one view (a fresh axis beside each repeated one), one packed copy at memory speed, and one
+//! view that merges the pairs again.
+
+use crate::axis::Axis;
+use crate::engine::{Along, Condition, Engine};
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::operators::reshape::Reshape;
+use crate::params::{Mode, Sizes, resolve_axis};
+use crate::size::{Shape, Size, Truth, tuple};
+
+/// Tiles the whole tensor, `sizes[i]` times along axis `i`; sizes in front add axes.
+#[derive(Clone, Debug)]
+pub struct Repeat<S> {
+    /// How often, for every axis of the result.
+    pub sizes: Sizes<S>,
+}
+
+/// NumPy's spelling of repeat: missing counts in front are 1.
+#[derive(Clone, Debug)]
+pub struct Tile<S> {
+    /// How often, for the last axes.
+    pub reps: Sizes<S>,
+}
+
+/// Repeats each slice along an axis, next to itself.
+#[derive(Clone, Debug)]
+pub struct RepeatInterleave<S> {
+    /// How often: one count for all, or one for each slice.
+    pub repeats: Sizes<S>,
+    /// The axis; `None` reads the tensor as if flattened.
+    pub axis: Option<isize>,
+}
+
+impl<E: Engine> Operator<E> for Repeat<E::Size> {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let sizes = self.sizes.all_given("sizes")?;
+        let rank = engine.rank(x)?;
+        let Some(new) = sizes.len().checked_sub(rank) else {
+            let message = format!(
+                "{} sizes were given, but the input has rank {rank}",
+                sizes.len()
+            );
+            return Err(Error::shape(message)
+                .at_argument("sizes")
+                .sizes(rank, sizes.len())
+                .note("input shape", engine.shape_text(x))
+                .note("sizes", &self.sizes)
+                .help("give a count for every axis (1 keeps it), or use `tile`, which fills up in front"));
+        };
+        tile(engine, x, &sizes, new)
+    }
+}
+
+impl<E: Engine> Operator<E> for Tile<E::Size> {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let reps = self.reps.all_given("reps")?;
+        let rank = engine.rank(x)?;
+        let missing = rank.saturating_sub(reps.len());
+        let sizes: Shape<E::Size> = (0..missing).map(|_| 1.into()).chain(reps).collect();
+        tile(engine, x, &sizes, sizes.len() - rank)
+    }
+}
+
+/// Repeats axis `i` of `x` `sizes[new + i]` times, behind `new` axes of their own.
+fn tile<E: Engine>(engine: &E, x: &E::Value, sizes: &[E::Size], new: usize) -> Result<E::Value> {
+    let repeated = |at: usize| at >= new && sizes[at].is(1) != Truth::Yes;
+    let mut spread: Vec<Axis<E::Size>> = Vec::with_capacity(2 * sizes.len());
+    let mut merged: Vec<Axis<E::Size>> = Vec::with_capacity(sizes.len());
+    for (at, size) in sizes.iter().enumerate() {
+        let first = spread.len();
+        if at < new || repeated(at) {
+            spread.push(Axis::Fresh(size.clone()));
+        }
+        if at >= new {
+            spread.push(Axis::Of(at - new));
+        }
+        merged.push(if repeated(at) {
+            Axis::Merge(first..first + 2)
+        } else {
+            Axis::Of(first)
+        });
+    }
+    let spread_out = engine.view(x, spread.len(), |out| spread[out].clone())?;
+    let packed = engine.copy(&spread_out)?;
+    engine.view(&packed, merged.len(), |out| merged[out].clone())
+}
+
+impl<E: Engine> Operator<E> for RepeatInterleave<E::Size> {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let counts = self.repeats.all_given("repeats")?;
+        let flat;
+        let (x, axis) = match self.axis {
+            Some(axis) => {
+                let x = inputs[0];
+                (
+                    x,
+                    resolve_axis(axis, engine.rank(x)?, "axis", || engine.shape_text(x))?,
+                )
+            }
+            None => {
+                flat = Reshape { shape: [-1].into() }.lower(engine, inputs)?;
+                (&flat, 0)
+            }
+        };
+        let rank = engine.rank(x)?;
+        if let [count] = counts.as_slice() {
+            let spread = engine.view(x, rank + 1, |out| match out {
+                _ if out == axis + 1 => Axis::Fresh(count.clone()),
+                _ => Axis::Of(out - usize::from(out > axis)),
+            })?;
+            let packed = engine.copy(&spread)?;
+            return engine.view(&packed, rank, |out| match out {
+                _ if out == axis => Axis::Merge(axis..axis + 2),
+                _ => Axis::Of(out + usize::from(out > axis)),
+            });
+        }
+        let size = engine.size(x, axis);
+        engine.require(Condition::Same(size.clone(), counts.len().into()), || {
+            let message = format!(
+                "repeats has {} counts, but axis {axis} of the input has size {size}",
+                counts.len()
+            );
+            Error::shape(message)
+                .at_argument("repeats")
+                .at_axis(axis)
+                .sizes(&size, counts.len())
+                .note("input shape", engine.shape_text(x))
+                .note("repeats", &self.repeats)
+                .help("give one count for all, or one for each")
+        })?;
+        let index = engine.sizes(&interleaved(&counts)?)?;
+        engine.gather(x, &index, &Along::Run(axis..axis + 1), Mode::Raise)
+    }
+}
+
+/// The index that repeats slice `i` `counts[i]` times: `0, 0, 1, 2, 2, 2, …`.
+fn interleaved<S: Size>(counts: &[S]) -> Result<Vec<S>> {
+    let mut known = Vec::with_capacity(counts.len());
+    for count in counts {
+        known.push(
+            count
+                .known()
+                .ok_or_else(|| Error::too_early("a count is not known yet"))?,
+        );
+    }
+    let total = known.iter().try_fold(0usize, |sum, n| sum.plus(n));
+    let mut index = Vec::new();
+    if total.is_none_or(|n| index.try_reserve_exact(n).is_err()) {
+        return Err(
+            Error::memory("the counts in repeats add up to more than memory holds")
+                .at_argument("repeats"),
+        );
+    }
+    for (slice, count) in known.into_iter().enumerate() {
+        index.extend(std::iter::repeat_n(S::from(slice), count));
+    }
+    Ok(index)
+}
+
+/// The three shapes by which repeat is a reshape, an expand and a reshape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatPlan {
+    /// The input with an axis of size 1 before each axis that is truly repeated.
+    pub reshape_input: Vec<usize>,
+    /// What that is expanded to.
+    pub expand: Vec<usize>,
+    /// The shape of the result.
+    pub reshape_output: Vec<usize>,
+}
+
+/// Takes `repeat` apart into reshape, expand and reshape.
+///
+/// ```
+/// use stridewise_core::operators::repeat_plan;
+/// let plan = repeat_plan(&[3, 1, 5], [5, 3, 1])?;
+/// assert_eq!(plan.reshape_input, [1, 3, 1, 5]);
+/// assert_eq!(plan.expand, [5, 3, 3, 5]);
+/// assert_eq!(plan.reshape_output, [15, 3, 5]);
+/// # Ok::<(), stridewise_core::error::Error>(())
+/// ```
+pub fn repeat_plan(shape: &[usize], sizes: impl Into<Sizes<usize>>) -> Result<RepeatPlan> {
+    let named = |error: Error| error.within("repeat_plan");
+    let given: Sizes<usize> = sizes.into();
+    let sizes = given.all_given("sizes").map_err(named)?;
+    let new = sizes.len().checked_sub(shape.len()).ok_or_else(|| {
+        let message = format!(
+            "{} sizes were given, but the shape has rank {}",
+            sizes.len(),
+            shape.len()
+        );
+        let error = Error::shape(message)
+            .at_argument("sizes")
+            .sizes(shape.len(), sizes.len());
+        named(error.note("shape", tuple(shape)).note("sizes", &given))
+    })?;
+    let mut plan = RepeatPlan {
+        reshape_input: Vec::new(),
+        expand: sizes[..new].to_vec(),
+        reshape_output: sizes[..new].to_vec(),
+    };
+    for (&size, &count) in shape.iter().zip(&sizes[new..]) {
+        // An axis of size 1 is expanded where it stands; a longer one needs a partner to be expanded.
+        match (size, count) {
+            (_, 1) => plan.expand.push(size),
+            (1, _) => plan.expand.push(count),
+            _ => {
+                plan.reshape_input.push(1);
+                plan.expand.extend([count, size]);
+            }
+        }
+        plan.reshape_input.push(size);
+        plan.reshape_output.push(size.times(&count).ok_or_else(|| {
+            named(Error::overflow(format!(
+                "{size} × {count} is more than any machine can address"
+            )))
+        })?);
+    }
+    Ok(plan)
+}

@@ -1,0 +1,80 @@
+//! `squeeze` and `unsqueeze`: axes of size 1 dropped and added.
+
+use smallvec::SmallVec;
+
+use crate::axis::Axis;
+use crate::engine::{Condition, Engine};
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::params::{Axes, resolve_all};
+use crate::size::{Size, Truth};
+
+/// Drops axes of size 1: those named, or all there are.
+#[derive(Clone, Debug)]
+pub struct Squeeze {
+    /// The axes to drop; each must have size 1.
+    pub axes: Axes,
+}
+
+/// Adds axes of size 1 at the named places of the result.
+#[derive(Clone, Debug)]
+pub struct Unsqueeze {
+    /// Where the new axes are in the result.
+    pub axes: Axes,
+}
+
+impl<E: Engine> Operator<E> for Squeeze {
+    type Output = E::Value;
+
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let rank = engine.rank(x)?;
+        let mut dropped = self.axes.resolve(engine, x)?;
+        match self.axes {
+            Axes::All => dropped.retain(|axis| engine.size(x, *axis).is(1) == Truth::Yes),
+            _ => {
+                for &axis in &dropped {
+                    let size = engine.size(x, axis);
+                    engine.require(Condition::Same(size.clone(), 1.into()), || {
+                        Error::shape(format!(
+                            "axis {axis} has size {size}, and only an axis of size 1 can be dropped"
+                        ))
+                        .at_argument("axes")
+                        .at_axis(axis)
+                        .sizes(1, &size)
+                        .note("shape", engine.shape_text(x))
+                    })?;
+                }
+            }
+        }
+        let mut kept = (0..rank).filter(|axis| !dropped.contains(axis));
+        engine.view(x, rank - dropped.len(), |_| {
+            Axis::Of(kept.next().unwrap_or(0))
+        })
+    }
+}
+
+impl<E: Engine> Operator<E> for Unsqueeze {
+    type Output = E::Value;
+
+    #[inline]
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let rank = engine.rank(x)?;
+        let given = self.axes.given().ok_or_else(|| {
+            Error::argument("axes is missing")
+                .at_argument("axes")
+                .help("name the places of the new axes")
+        })?;
+        let total = rank + given.len();
+        let added: SmallVec<[usize; 8]> = resolve_all(given, total, "axes", || {
+            engine.shape_text(x)
+        })
+        .map_err(|error| error.help(format!("axes count in the result, which has rank {total}")))?;
+        let mut old = 0..rank;
+        engine.view(x, total, |out| match added.contains(&out) {
+            true => Axis::Fresh(1.into()),
+            false => Axis::Of(old.next().unwrap_or(0)),
+        })
+    }
+}

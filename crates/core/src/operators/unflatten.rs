@@ -1,0 +1,83 @@
+//! `unflatten`: one axis split into several. Always a view, whatever the stride.
+
+use crate::axis::Axis;
+use crate::engine::{Condition, Engine};
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::params::{Sizes, product, resolve_axis};
+use crate::size::{Shape, Size};
+
+/// Splits `axis` into `shape`; one size may be `-1`.
+#[derive(Clone, Debug)]
+pub struct Unflatten<S> {
+    /// The axis to split.
+    pub axis: isize,
+    /// The sizes it is split into.
+    pub shape: Sizes<S>,
+}
+
+impl<E: Engine> Operator<E> for Unflatten<E::Size> {
+    type Output = E::Value;
+
+    #[inline]
+    fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        let x = inputs[0];
+        let rank = engine.rank(x)?;
+        let axis = resolve_axis(self.axis, rank, "axis", || engine.shape_text(x))?;
+        if self.shape.is_empty() {
+            return Err(
+                Error::shape("shape is empty, but an axis splits into at least one")
+                    .at_argument("shape")
+                    .at_axis(axis)
+                    .note("input shape", engine.shape_text(x))
+                    .help("squeeze drops an axis of size 1"),
+            );
+        }
+        let whole = engine.size(x, axis);
+        let with_input = |error: Error| {
+            error
+                .note("input shape", engine.shape_text(x))
+                .at_axis(axis)
+        };
+        let parts = self.shape.fitted(&whole, "shape").map_err(with_input)?;
+        let total = product(&parts, "shape", &self.shape).map_err(with_input)?;
+        engine.require(Condition::Same(total.clone(), whole.clone()), || {
+            let message = format!(
+                "shape {} holds {total} elements, but axis {axis} of the input has size {whole}",
+                self.shape
+            );
+            let error = Error::shape(message)
+                .at_argument("shape")
+                .sizes(&whole, &total);
+            with_input(error).help("the sizes must multiply to the axis; one of them may be -1")
+        })?;
+        let inner = inner_products(&parts)?;
+        let split = axis..axis + parts.len();
+        engine.view(x, rank - 1 + parts.len(), |out| match out {
+            _ if out < split.start => Axis::Of(out),
+            _ if out >= split.end => Axis::Of(out + 1 - parts.len()),
+            _ => {
+                let part = out - axis;
+                Axis::Split {
+                    of: axis,
+                    len: parts[part].clone(),
+                    inner: inner[part].clone(),
+                }
+            }
+        })
+    }
+}
+
+/// For each size the product of those behind it.
+pub(crate) fn inner_products<S: Size>(parts: &[S]) -> Result<Shape<S>> {
+    let mut inner: Shape<S> = parts.into();
+    let mut next = S::from(1);
+    for at in (0..parts.len()).rev() {
+        let this = next.clone();
+        next = next
+            .times(&parts[at])
+            .ok_or_else(|| Error::overflow("the product of the sizes is too large"))?;
+        inner[at] = this;
+    }
+    Ok(inner)
+}
