@@ -114,7 +114,7 @@ pub trait Engine: Sized {
         &self,
         x: &Self::Value,
         rank: usize,
-        axes: impl FnMut(usize) -> Axis<Self::Size>,
+        axes: impl Fn(usize) -> Axis<Self::Size>,
     ) -> Result<Self::Value>;
 
     /// Whether a run of axes can be merged without a copy.

@@ -184,7 +184,7 @@ impl Layout {
         &self,
         width: usize,
         rank: usize,
-        mut axes: impl FnMut(usize) -> Axis<usize>,
+        axes: impl Fn(usize) -> Axis<usize>,
     ) -> Result<Option<Layout>> {
         let mut dims = Shape::new();
         let mut strides = Strides::new();

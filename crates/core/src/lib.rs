@@ -11,6 +11,7 @@ pub mod nn;
 pub mod operator;
 pub mod operators;
 pub mod params;
+pub mod rules;
 pub mod size;
 pub mod table;
 

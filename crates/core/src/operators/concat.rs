@@ -4,6 +4,7 @@ use crate::axis::Axis;
 use crate::engine::{Condition, Engine, describe};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
+use crate::operators::squeeze::with_axes;
 use crate::params::resolve_axis;
 use crate::size::Size;
 
@@ -58,10 +59,7 @@ impl<E: Engine> Operator<E> for Stack {
         require_alike(engine, inputs, None)?;
         let mut raised = Vec::with_capacity(inputs.len());
         for x in inputs {
-            raised.push(engine.view(x, rank + 1, |out| match out {
-                _ if out == axis => Axis::Fresh(1.into()),
-                _ => Axis::Of(out - usize::from(out > axis)),
-            })?);
+            raised.push(with_axes(engine, x, &[axis])?);
         }
         engine.concat(&raised.iter().collect::<Vec<_>>(), axis)
     }

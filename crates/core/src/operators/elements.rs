@@ -1,10 +1,10 @@
 //! `contiguous`, `cast`, `sum` and `shape`: what is done to the elements themselves, or asked about them.
 
-use crate::axis::Axis;
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::operator::Operator;
+use crate::operators::squeeze::with_axes;
 use crate::params::Axes;
 use crate::size::Truth;
 
@@ -60,7 +60,6 @@ impl<E: Engine> Operator<E> for Sum {
     type Output = E::Value;
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
-        let rank = engine.rank(inputs[0])?;
         let mut axes = self.axes.resolve(engine, inputs[0])?;
         axes.sort_unstable();
         let dtype = self.dtype.unwrap_or(engine.dtype(inputs[0]).sum_dtype());
@@ -69,11 +68,7 @@ impl<E: Engine> Operator<E> for Sum {
         if !self.keepdims {
             return Ok(summed);
         }
-        let mut kept = 0..rank;
-        engine.view(&summed, rank, |out| match axes.contains(&out) {
-            true => Axis::Fresh(1.into()),
-            false => Axis::Of(kept.next().unwrap_or(0)),
-        })
+        with_axes(engine, &summed, &axes)
     }
 }
 

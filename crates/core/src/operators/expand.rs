@@ -101,15 +101,12 @@ fn stretch<E: Engine>(
             }
         }
     }
-    let mut wanted = sizes.iter();
     engine.view(x, sizes.len(), |out| {
-        match (wanted.next(), out.checked_sub(new)) {
-            (Some(Extent::Is(size)), Some(axis))
-                if engine.size(x, axis).same(size) != Truth::Yes =>
-            {
+        match (&sizes[out], out.checked_sub(new)) {
+            (Extent::Is(size), Some(axis)) if engine.size(x, axis).same(size) != Truth::Yes => {
                 Axis::Fresh(size.clone())
             }
-            (Some(Extent::Is(size)), None) => Axis::Fresh(size.clone()),
+            (Extent::Is(size), None) => Axis::Fresh(size.clone()),
             (_, axis) => Axis::Of(axis.unwrap_or(0)),
         }
     })

@@ -133,11 +133,12 @@ impl<E: Engine> Operator<E> for Moveaxis {
                 .sizes(source.len(), destination.len())
                 .note("shape", engine.shape_text(x)));
         }
-        let mut staying = (0..rank).filter(|axis| !source.contains(axis));
+        let staying: SmallVec<[usize; 8]> =
+            (0..rank).filter(|axis| !source.contains(axis)).collect();
         engine.view(x, rank, |out| {
             match destination.iter().position(|d| *d == out) {
                 Some(at) => Axis::Of(source[at]),
-                None => Axis::Of(staying.next().unwrap_or(0)),
+                None => Axis::Of(staying[out - destination.iter().filter(|d| **d < out).count()]),
             }
         })
     }

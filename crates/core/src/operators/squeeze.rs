@@ -47,10 +47,8 @@ impl<E: Engine> Operator<E> for Squeeze {
                 }
             }
         }
-        let mut kept = (0..rank).filter(|axis| !dropped.contains(axis));
-        engine.view(x, rank - dropped.len(), |_| {
-            Axis::Of(kept.next().unwrap_or(0))
-        })
+        let kept: SmallVec<[usize; 8]> = (0..rank).filter(|axis| !dropped.contains(axis)).collect();
+        engine.view(x, kept.len(), |out| Axis::Of(kept[out]))
     }
 }
 
@@ -71,10 +69,16 @@ impl<E: Engine> Operator<E> for Unsqueeze {
             engine.shape_text(x)
         })
         .map_err(|error| error.help(format!("axes count in the result, which has rank {total}")))?;
-        let mut old = 0..rank;
-        engine.view(x, total, |out| match added.contains(&out) {
-            true => Axis::Fresh(1.into()),
-            false => Axis::Of(old.next().unwrap_or(0)),
-        })
+        with_axes(engine, x, &added)
     }
+}
+
+/// The tensor with axes of size 1 added; `added` counts in the result.
+#[inline]
+pub(crate) fn with_axes<E: Engine>(engine: &E, x: &E::Value, added: &[usize]) -> Result<E::Value> {
+    let total = engine.rank(x)? + added.len();
+    engine.view(x, total, |out| match added.contains(&out) {
+        true => Axis::Fresh(1.into()),
+        false => Axis::Of(out - added.iter().filter(|a| **a < out).count()),
+    })
 }

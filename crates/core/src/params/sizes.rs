@@ -1,6 +1,7 @@
 //! A list of sizes as a user gives it: numbers, symbols, and `-1`, whose meaning is the operator's.
 
 use std::fmt;
+use std::ops::Index;
 
 use smallvec::SmallVec;
 
@@ -120,6 +121,14 @@ pub(crate) fn product<'a, S: Size>(
         .at_argument(argument)
         .note(argument, given)
     })
+}
+
+impl<S> Index<usize> for Sizes<S> {
+    type Output = Extent<S>;
+
+    fn index(&self, at: usize) -> &Extent<S> {
+        &self.0[at]
+    }
 }
 
 impl<S: fmt::Display> fmt::Display for Extent<S> {

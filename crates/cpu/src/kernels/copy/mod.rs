@@ -1,0 +1,304 @@
+//! The copy kernel: every element of one strided block to the same index of another. It is what makes a
+//! view real (repeat, permute, flip, contiguous) and what fills a part of a larger output (concat).
+//!
+//! A copy is brought into its simplest form ([`collapse`]), cut into blocks that fit the caches ([`plan`]),
+//! and each block is moved by the loop that suits it: a run, plain strided loops ([`strided`]), squares
+//! turned in registers ([`transpose`]), or a replicated tile ([`tile`]). Large outputs are written past the
+//! caches ([`stream`]) and by several threads.
+
+mod ahead;
+mod collapse;
+mod plan;
+mod strided;
+mod stream;
+mod tile;
+mod transpose;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Block, BlockMut};
+use ahead::Ahead;
+use collapse::{Axes, Axis, Simplest};
+use core::mem::MaybeUninit;
+use plan::{Move, Plan};
+use rayon::prelude::*;
+use smallvec::SmallVec;
+
+/// Up to this many bytes, planning costs more than it saves.
+const SMALL: usize = 1 << 10;
+/// From this many bytes on, waking other threads pays.
+const THREADED: usize = 256 << 10;
+/// Parts per thread, so that a thread that is late holds up little.
+const PARTS: usize = 4;
+
+/// Copies every element of `src` to the same index of `dst`. Elements are `width` bytes: 1, 2, 4, 8 or 16.
+///
+/// # Safety
+/// Sizes and ranks of both agree. K1, K2 and K4 hold for `src`; K1, K2 and K3 for `dst`.
+///
+/// # Panics
+/// When no element is `width` bytes wide.
+///
+/// ```
+/// use stridewise_cpu::kernels::{Block, BlockMut, copy::copy};
+///
+/// let rows: [u16; 6] = [1, 2, 3, 4, 5, 6];
+/// let mut columns = [0u16; 6];
+/// let from = Block { start: rows.as_ptr().cast(), sizes: &[3, 2], strides: &[1, 3] };
+/// let to = BlockMut { start: columns.as_mut_ptr().cast(), sizes: &[3, 2], strides: &[2, 1] };
+/// // SAFETY: both blocks cover their six-element arrays, and nothing else uses `columns`.
+/// unsafe { copy(from, to, 2) };
+/// assert_eq!(columns, [1, 4, 2, 5, 3, 6]);
+/// ```
+pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
+    debug_assert_eq!(src.sizes, dst.sizes);
+    let Some(simple) = collapse::simplest(src, dst, width) else {
+        return;
+    };
+    let bytes = simple.bytes();
+    if bytes <= SMALL {
+        // SAFETY: K1, K3 and K4 carry over to the simplest form.
+        return unsafe { strided::copy(&simple.axes, simple.src, simple.dst, simple.cell) };
+    }
+    // SAFETY: as above.
+    unsafe { large(&simple, bytes, stream::threshold()) }
+}
+
+/// Fills `count` elements of `pattern.len()` bytes each, one after the other, with `pattern`.
+///
+/// # Safety
+/// `dst` starts `count * pattern.len()` bytes that are live and reachable through nothing else (K1, K3).
+///
+/// # Panics
+/// When no element is as wide as `pattern`.
+pub unsafe fn fill(dst: *mut u8, pattern: &[u8], count: usize) {
+    let src = Block {
+        start: pattern.as_ptr(),
+        sizes: &[count],
+        strides: &[0],
+    };
+    let dst = BlockMut {
+        start: dst,
+        sizes: &[count],
+        strides: &[1],
+    };
+    // SAFETY: a stride of 0 stays on the pattern; the caller vouches for the rest (K1, K3, K4).
+    unsafe { copy(src, dst, pattern.len()) }
+}
+
+/// A copy on its way to several threads.
+struct Job<'a> {
+    plan: Plan,
+    simple: &'a Simplest,
+}
+
+// SAFETY: the source is only read, and threads write blocks that share no cell (K3).
+unsafe impl Sync for Job<'_> {}
+
+/// A copy worth planning, streamed when it writes `stream_from` bytes or more. Out of line, so that small
+/// copies do not pay for the staging area.
+#[inline(never)]
+unsafe fn large(simple: &Simplest, bytes: usize, stream_from: usize) {
+    let plan = Plan::new(simple, bytes, stream_from);
+    let job = Job { plan, simple };
+    let blocks = job.plan.blocks();
+    let threads = if bytes < THREADED {
+        1
+    } else {
+        rayon::current_num_threads()
+    };
+    // SAFETY: each block is moved once, by one thread, and lies inside the copy (K1, K3, K4).
+    unsafe {
+        if threads == 1 {
+            return job.blocks(0, blocks);
+        }
+        let parts = (threads * PARTS).min(blocks);
+        (0..parts).into_par_iter().for_each(|part| {
+            let from = blocks * part / parts;
+            let to = blocks * (part + 1) / parts;
+            job.blocks(from, to);
+        });
+    }
+}
+
+/// Where blocks are built, on a cache line of its own.
+#[repr(align(64))]
+struct Stage {
+    _bytes: [u8; plan::STAGE],
+}
+
+impl Job<'_> {
+    /// Moves the blocks numbered `from` up to `to`.
+    unsafe fn blocks(&self, from: usize, to: usize) {
+        if let Move::Staged | Move::Rows(_) = self.plan.how {
+            let mut stage = MaybeUninit::<Stage>::uninit();
+            // SAFETY: the stage is ours alone and as large as plans assume (K1, K3).
+            unsafe { self.blocks_through(from, to, stage.as_mut_ptr().cast()) }
+        } else {
+            // SAFETY: the other moves use no stage.
+            unsafe { self.blocks_through(from, to, core::ptr::null_mut()) }
+        }
+        if self.plan.stream {
+            stream::fence();
+        }
+    }
+
+    /// [`Job::blocks`], building in `stage` what has to be built.
+    unsafe fn blocks_through(&self, from: usize, to: usize, stage: *mut u8) {
+        let Job { plan, simple } = self;
+        let mut at = Cursor::new(plan, from);
+        let mut built = false;
+        for number in from..to {
+            let Cursor { src, dst, .. } = at;
+            let block = at.block.clone();
+            let new_source = at.advance(plan);
+            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). What was
+            // built for a whole block starts with what any cut of a repeated axis needs.
+            unsafe {
+                let src = simple.src.offset(src);
+                let dst = simple.dst.offset(dst);
+                match plan.how {
+                    Move::InPlace => {
+                        if !transpose::copy(&block, src, dst, simple.cell) {
+                            strided::copy(&block, src, dst, simple.cell);
+                        }
+                    }
+                    Move::Run => {
+                        let bytes = block[0].size * simple.cell;
+                        self.write(src, dst, bytes, &mut Ahead::none(), 0);
+                    }
+                    Move::Staged | Move::Rows(_) => {
+                        if !built {
+                            tile::build(&self.whole(&block), src, stage, simple.cell);
+                        }
+                        built = !new_source;
+                        let ahead = plan.ahead && new_source && number + 1 < to;
+                        let (mut next, lines) = if ahead {
+                            let src = simple.src.wrapping_offset(at.src);
+                            Ahead::of(&at.block, src, simple.cell)
+                        } else {
+                            (Ahead::none(), 0)
+                        };
+                        self.write_stage(stage, dst, &block, &mut next, lines);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The block to build for `block` and the blocks that follow it without a change of source: where a
+    /// repeated axis is cut, all of it.
+    fn whole(&self, block: &Axes) -> Axes {
+        let mut block = block.clone();
+        for (axis, whole) in block.iter_mut().zip(&self.plan.block) {
+            if axis.src == 0 {
+                axis.size = whole.size;
+            }
+        }
+        block
+    }
+
+    /// Writes out the built cells of `block`, and asks for the `lines` lines of `next` on the way.
+    unsafe fn write_stage(
+        &self,
+        stage: *const u8,
+        dst: *mut u8,
+        block: &[Axis],
+        next: &mut Ahead,
+        lines: usize,
+    ) {
+        let (rows, gap, pitch, row) = match self.plan.how {
+            Move::Rows(gap) => (block[0].size, gap, block[0].dst, &block[1..]),
+            _ => (1, 0, 0, block),
+        };
+        let bytes = row
+            .first()
+            .map_or(self.simple.cell, |axis| axis.size * axis.dst as usize);
+        let pace = (lines * 64).div_ceil(rows * bytes);
+        for i in 0..rows as isize {
+            // SAFETY: the row was built at `pitch` and belongs at `gap` from the one before (K1, K3, K4).
+            unsafe {
+                let (src, dst) = (stage.offset(i * pitch), dst.offset(i * gap));
+                self.write(src, dst, bytes, next, pace);
+            }
+        }
+    }
+
+    /// Writes one stretch of the output, and asks for `pace` lines of `next` with each line of it.
+    #[inline]
+    unsafe fn write(
+        &self,
+        src: *const u8,
+        dst: *mut u8,
+        bytes: usize,
+        next: &mut Ahead,
+        pace: usize,
+    ) {
+        // SAFETY: passed on unchanged (K1, K3, K4).
+        unsafe {
+            if self.plan.stream {
+                stream::stream(src, dst, bytes, next, pace);
+            } else {
+                next.ask(pace * bytes.div_ceil(64));
+                core::ptr::copy_nonoverlapping(src, dst, bytes);
+            }
+        }
+    }
+}
+
+/// Where one block starts, and the axes it has there.
+struct Cursor {
+    index: SmallVec<[usize; 8]>,
+    /// Bytes from the start of the copy.
+    src: isize,
+    dst: isize,
+    block: Axes,
+}
+
+impl Cursor {
+    /// The block with the given number.
+    fn new(plan: &Plan, number: usize) -> Cursor {
+        let mut index = SmallVec::from_elem(0, plan.steps.len());
+        let mut left = number;
+        for (step, index) in plan.steps.iter().zip(&mut index).rev() {
+            *index = left % step.count;
+            left /= step.count;
+        }
+        let mut cursor = Cursor {
+            index,
+            src: 0,
+            dst: 0,
+            block: plan.block.clone(),
+        };
+        cursor.locate(plan);
+        cursor
+    }
+
+    /// Goes on to the next block, and says whether it reads another part of the source.
+    fn advance(&mut self, plan: &Plan) -> bool {
+        let mut new_source = false;
+        for (i, (step, index)) in plan.steps.iter().zip(&mut self.index).enumerate().rev() {
+            new_source |= i < plan.walks;
+            *index += 1;
+            if *index < step.count {
+                break;
+            }
+            *index = 0;
+        }
+        self.locate(plan);
+        new_source
+    }
+
+    fn locate(&mut self, plan: &Plan) {
+        (self.src, self.dst) = (0, 0);
+        for (step, &index) in plan.steps.iter().zip(&self.index) {
+            self.src += index as isize * step.src;
+            self.dst += index as isize * step.dst;
+            if let Some((axis, rest)) = step.cut {
+                let whole = plan.block[axis].size;
+                self.block[axis].size = if index + 1 < step.count { whole } else { rest };
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Decides how a copy is cut into blocks and how each block is moved. A block takes some indices of every
+//! axis; what is left over becomes steps from block to block. Blocks are sized for the caches: small enough
+//! that what they read and stage stays near, large enough that writes come in long stretches.
+
+use super::collapse::{Axes, Axis, Simplest};
+use super::tile::SLACK;
+use smallvec::SmallVec;
+
+/// Bytes in a cache line.
+const LINE: usize = 64;
+/// Bytes of a block that is built or read once and written many times: most of the nearest cache.
+const NEAR: usize = 16 << 10;
+/// Bytes of a block that turns axes: well inside the second cache.
+const TURN: usize = 64 << 10;
+/// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
+/// stride apart is worth opening a page of memory.
+const RUN_IN_TURN: usize = 4 * LINE;
+/// A run this long is written straight from the source.
+const LONG_RUN: usize = 2 << 10;
+/// Cells of a block whose destination has holes.
+const HOLED: usize = 2 << 10;
+/// From this many bytes on, the source will hardly be in the nearer caches.
+const AHEAD: usize = 1 << 20;
+/// Below this many packed bytes a destination counts as having holes.
+const PACKED: usize = 256;
+
+/// Bytes of the staging area: the largest block, a line of padding for each of its rows (of which there are
+/// no more than bytes in the run) and slack.
+pub(super) const STAGE: usize = TURN + LINE * RUN_IN_TURN + SLACK;
+
+/// How a block reaches the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    /// Its cells are copied one by one to where they belong.
+    InPlace,
+    /// It is one run in the source too.
+    Run,
+    /// It is built in a staging area, then written out in one stretch.
+    Staged,
+    /// As `Staged`, but the first axis of the block steps from stretch to stretch, this many bytes apart.
+    Rows(isize),
+}
+
+/// A loop from block to block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) count: usize,
+    pub(super) src: isize,
+    pub(super) dst: isize,
+    /// The axis of the block this step continues, and how much of it the last step takes.
+    pub(super) cut: Option<(usize, usize)>,
+}
+
+/// A copy cut into blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// From slow to fast; steps that repeat the same source are the fastest.
+    pub(super) steps: SmallVec<[Step; 8]>,
+    /// How many of the steps change the source.
+    pub(super) walks: usize,
+    /// The axes of one whole block, destination strides as `how` wants them.
+    pub(super) block: Axes,
+    pub(super) how: Move,
+    /// Whether the output is written past the caches.
+    pub(super) stream: bool,
+    /// Whether the next block's source is asked for ahead of time.
+    pub(super) ahead: bool,
+}
+
+impl Plan {
+    /// Cuts a copy of `bytes` into blocks, streamed from `stream_from` bytes on.
+    pub(super) fn new(simple: &Simplest, bytes: usize, stream_from: usize) -> Plan {
+        let mut plan = Plan::choose(simple, bytes >= stream_from);
+        plan.ahead = bytes >= AHEAD;
+        plan
+    }
+
+    fn choose(simple: &Simplest, stream: bool) -> Plan {
+        let axes = &simple.axes[..];
+        let cell = simple.cell;
+        let packed = packed_from(axes, cell);
+        let packed_bytes = axes[packed..]
+            .iter()
+            .fold(cell, |bytes, axis| bytes * axis.size);
+        let mut take: SmallVec<[usize; 8]> = SmallVec::from_elem(1, axes.len());
+        if packed == axes.len() || packed_bytes < PACKED {
+            greedy(&mut take, axes, 0, 1, HOLED);
+            return Plan::cut(axes, &take, Move::InPlace, false);
+        }
+        let last = axes.len() - 1;
+        let run = axes[last].src == cell as isize;
+        if run && axes[last].size * cell >= LONG_RUN {
+            let repeated = axes.iter().any(|axis| axis.src == 0);
+            let limit = if repeated { NEAR } else { TURN };
+            greedy(&mut take, axes, last, cell, limit);
+            return Plan::cut(axes, &take, Move::Run, stream);
+        }
+        if let Some(turn) = turned(axes, packed, cell) {
+            let reach = axes[turn].src.unsigned_abs();
+            take[turn] = axes[turn].size.min(RUN_IN_TURN.div_ceil(reach));
+            let row = TURN / take[turn] / LINE * LINE;
+            greedy(&mut take, axes, packed.max(turn + 1), cell, row);
+            let how = Move::Rows(axes[turn].dst);
+            return Plan::cut(axes, &take, how, stream);
+        }
+        greedy(&mut take, axes, packed, cell, NEAR);
+        let repeated = axes.iter().any(|axis| axis.src == 0);
+        let how = if repeated || stream {
+            Move::Staged
+        } else {
+            Move::InPlace
+        };
+        Plan::cut(axes, &take, how, stream)
+    }
+
+    /// The plan whose blocks take `take[i]` indices of axis `i`.
+    fn cut(axes: &[Axis], take: &[usize], how: Move, stream: bool) -> Plan {
+        let mut block = Axes::new();
+        let mut steps = SmallVec::<[Step; 8]>::new();
+        let mut walks = 0;
+        for (axis, &take) in axes.iter().zip(take) {
+            if take < axis.size {
+                let count = axis.size.div_ceil(take);
+                let step = Step {
+                    count,
+                    src: axis.src * take as isize,
+                    dst: axis.dst * take as isize,
+                    cut: (take > 1).then(|| (block.len(), axis.size - (count - 1) * take)),
+                };
+                if axis.src == 0 {
+                    steps.push(step);
+                } else {
+                    steps.insert(walks, step);
+                    walks += 1;
+                }
+            }
+            if take > 1 {
+                block.push(Axis {
+                    size: take,
+                    ..*axis
+                });
+            }
+        }
+        if let Move::Rows(_) = how {
+            // Rows a little more than whole lines apart, lest they all fall into the same few cache sets.
+            let row = block
+                .get(1)
+                .map_or(LINE, |first| first.size * first.dst as usize);
+            block[0].dst = (row.next_multiple_of(LINE) + LINE) as isize;
+        }
+        Plan {
+            steps,
+            walks,
+            block,
+            how,
+            stream,
+            ahead: false,
+        }
+    }
+
+    /// How many blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.steps.iter().map(|step| step.count).product()
+    }
+}
+
+/// The first axis from which on the destination is packed.
+fn packed_from(axes: &[Axis], cell: usize) -> usize {
+    let mut expected = cell as isize;
+    let mut from = axes.len();
+    for (i, axis) in axes.iter().enumerate().rev() {
+        if axis.dst != expected {
+            break;
+        }
+        from = i;
+        expected *= axis.size as isize;
+    }
+    from
+}
+
+/// Takes whole axes from the last up to `first` while `limit` allows, and of the next one what still fits.
+fn greedy(take: &mut [usize], axes: &[Axis], first: usize, unit: usize, limit: usize) {
+    let mut used = unit;
+    for i in (first..axes.len()).rev() {
+        take[i] = axes[i].size.min((limit / used).max(1));
+        used *= take[i];
+        if take[i] < axes[i].size {
+            break;
+        }
+    }
+}
+
+/// The axis along which the source shares cache lines, if a block that is packed in the destination would
+/// not reach far enough along it to use a line up.
+fn turned(axes: &[Axis], packed: usize, cell: usize) -> Option<usize> {
+    let last = axes.len() - 1;
+    let run = axes[last].src == cell as isize;
+    let candidates = if run { &axes[..last] } else { axes };
+    let (turn, axis) = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, axis)| axis.src != 0 && axis.src.unsigned_abs() < LINE)
+        .min_by_key(|(_, axis)| axis.src.unsigned_abs())?;
+    if turn == last || run && axes[last].size * cell >= LINE {
+        return None;
+    }
+    let enough = axis.size.min((2 * LINE).div_ceil(axis.src.unsigned_abs()));
+    let near = turn >= packed && axis.dst as usize * enough <= NEAR;
+    (!near).then_some(turn)
+}

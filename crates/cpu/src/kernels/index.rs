@@ -1,0 +1,348 @@
+//! Reading indices: any integer dtype, any strides, under any rule for what lies outside. Gathers and
+//! scatters see only the cells that come out, a strip at a time, so none of them is written per dtype.
+
+use std::mem::MaybeUninit;
+
+use stridewise_core::DType;
+
+use super::Block;
+use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
+
+/// What an index outside the source means. There are `n` cells.
+#[derive(Clone, Copy, Debug)]
+pub enum Bounds {
+    /// From `-n` to `n - 1`, negatives counting from the end; anything else is an error.
+    Raise,
+    /// Modulo `n`, any distance both ways.
+    Wrap,
+    /// Negatives are 0, larger ones `n - 1`.
+    Clip,
+    /// As `Raise`, but what lies outside reads as this element (its bytes, then anything), and nothing is
+    /// added there.
+    Fill([u8; 16]),
+}
+
+/// The first index, in row-major order, that [`Bounds::Raise`] refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadIndex {
+    /// Its flat position.
+    pub position: usize,
+    /// Its value, which may be beyond `i64` for `u64`.
+    pub value: i128,
+}
+
+// Cells are computed in 64 bits.
+const _: () = assert!(usize::BITS == 64);
+
+/// The cell of an index outside under [`Bounds::Fill`]; no source has this many.
+pub(crate) const OUTSIDE: usize = usize::MAX;
+
+/// How many indices are resolved at a time: few enough for the stack and the first-level cache, enough to
+/// forget the cost of a call.
+pub(crate) const STRIP: usize = 512;
+
+/// Checks that every index lies in `-n..n`.
+///
+/// # Safety
+/// K1, K2 and K4 for `index`, whose dtype is an integer.
+pub unsafe fn check(index: Block, index_dtype: DType, n: usize) -> Result<(), BadIndex> {
+    let loops = Loops::over(index.sizes, [index.strides]);
+    let reader = Reader::new(index_dtype, n, Bounds::Raise);
+    let [step] = loops.steps();
+    let start = Shared::new(index.start);
+    let first = FirstBad::default();
+    in_pieces(loops.len(), WORTH_THREADS, STRIP, |piece| {
+        first.note(loops.try_spans(piece, |at, len, [offset]| {
+            let mut cells = [MaybeUninit::uninit(); STRIP];
+            strips(len, |done, count| {
+                // SAFETY: K1: a strip of this span.
+                unsafe {
+                    let from = reader.at(start.get(), offset + done as isize * step);
+                    reader.read(from, step, at + done, &mut cells[..count])?;
+                }
+                Ok(())
+            })
+        }));
+    });
+    first.into_result()
+}
+
+/// Cuts `0..len` into strips: where each starts and how long it is.
+#[inline]
+pub(crate) fn strips<E>(
+    len: usize,
+    mut visit: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut done = 0;
+    while done < len {
+        let count = STRIP.min(len - done);
+        visit(done, count)?;
+        done += count;
+    }
+    Ok(())
+}
+
+type Resolve = unsafe fn(*const u8, isize, usize, &mut [MaybeUninit<usize>]) -> Result<(), (usize, i128)>;
+
+/// Turns indices of one dtype into cells under one rule.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader {
+    resolve: Resolve,
+    width: usize,
+    n: usize,
+}
+
+impl Reader {
+    pub(crate) fn new(dtype: DType, n: usize, bounds: Bounds) -> Reader {
+        let resolve = match dtype {
+            DType::U8 => of::<u8>(bounds),
+            DType::U16 => of::<u16>(bounds),
+            DType::U32 => of::<u32>(bounds),
+            DType::U64 => of::<u64>(bounds),
+            DType::I8 => of::<i8>(bounds),
+            DType::I16 => of::<i16>(bounds),
+            DType::I32 => of::<i32>(bounds),
+            DType::I64 => of::<i64>(bounds),
+            other => unreachable!("an index of {other} is refused before any kernel"),
+        };
+        Reader { resolve, width: dtype.width(), n }
+    }
+
+    /// The index `offset` elements from `start`.
+    ///
+    /// # Safety
+    /// K1.
+    #[inline]
+    pub(crate) unsafe fn at(&self, start: *const u8, offset: isize) -> *const u8 {
+        // SAFETY: the caller's.
+        unsafe { start.offset(offset * self.width as isize) }
+    }
+
+    /// Resolves one index into each of `cells` and returns them; `position` is the flat position of the
+    /// first, for the error.
+    ///
+    /// # Safety
+    /// K1, K2, K4 for as many indices, `step` elements apart.
+    #[inline]
+    pub(crate) unsafe fn read<'c>(
+        &self,
+        from: *const u8,
+        step: isize,
+        position: usize,
+        cells: &'c mut [MaybeUninit<usize>],
+    ) -> Result<&'c [usize], BadIndex> {
+        // SAFETY: the caller's; resolving writes every cell.
+        unsafe {
+            match (self.resolve)(from, step, self.n, cells) {
+                Ok(()) => Ok(&*(&raw const *cells as *const [usize])),
+                Err((i, value)) => Err(BadIndex { position: position + i, value }),
+            }
+        }
+    }
+}
+
+/// The first bad index found by any of several threads.
+#[derive(Default)]
+pub(crate) struct FirstBad(std::sync::Mutex<Option<BadIndex>>);
+
+impl FirstBad {
+    pub(crate) fn note(&self, result: Result<(), BadIndex>) {
+        if let Err(bad) = result {
+            let mut first = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if first.is_none_or(|seen| bad.position < seen.position) {
+                *first = Some(bad);
+            }
+        }
+    }
+
+    pub(crate) fn into_result(self) -> Result<(), BadIndex> {
+        let first = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        first.map_or(Ok(()), Err)
+    }
+}
+
+trait Integer: Copy + Into<i128> {
+    /// The cell, counting negatives from the end, or something not below `n`.
+    fn counted(self, n: usize) -> usize;
+    /// Modulo `n`, which is not 0.
+    fn wrapped(self, n: usize) -> usize;
+    /// Into `0..n`, which is not empty.
+    fn clipped(self, n: usize) -> usize;
+}
+
+// A size fits an isize, so `n` is exact as an i64; and what is below -n stays negative when n is added,
+// and huge as an unsigned number.
+macro_rules! integers {
+    ($($type:ty as $wide:ty, $counted:expr, $wrapped:expr;)*) => {$(
+        impl Integer for $type {
+            #[inline(always)]
+            fn counted(self, n: usize) -> usize {
+                $counted(<$wide>::from(self), n)
+            }
+            #[inline(always)]
+            fn wrapped(self, n: usize) -> usize {
+                // Division is slow and most indices are inside.
+                let cell = self.counted(n);
+                if cell < n { cell } else { $wrapped(<$wide>::from(self), n) }
+            }
+            #[inline(always)]
+            fn clipped(self, n: usize) -> usize {
+                <$wide>::from(self).clamp(0, n as $wide - 1) as usize
+            }
+        }
+    )*};
+}
+
+fn counted_signed(i: i64, n: usize) -> usize {
+    (if i < 0 { i.wrapping_add(n as i64) } else { i }) as usize
+}
+
+integers! {
+    u8 as u64, |i, _| i as usize, |i, n| (i % n as u64) as usize;
+    u16 as u64, |i, _| i as usize, |i, n| (i % n as u64) as usize;
+    u32 as u64, |i, _| i as usize, |i, n| (i % n as u64) as usize;
+    u64 as u64, |i, _| i as usize, |i, n| (i % n as u64) as usize;
+    i8 as i64, counted_signed, |i: i64, n| i.rem_euclid(n as i64) as usize;
+    i16 as i64, counted_signed, |i: i64, n| i.rem_euclid(n as i64) as usize;
+    i32 as i64, counted_signed, |i: i64, n| i.rem_euclid(n as i64) as usize;
+    i64 as i64, counted_signed, |i: i64, n| i.rem_euclid(n as i64) as usize;
+}
+
+fn of<I: Integer>(bounds: Bounds) -> Resolve {
+    match bounds {
+        Bounds::Raise => raise::<I>,
+        Bounds::Wrap => |from, step, n, cells| {
+            // SAFETY: the caller of the function pointer's.
+            unsafe { each::<I>(from, step, cells, |i| i.wrapped(n)) };
+            Ok(())
+        },
+        Bounds::Clip => |from, step, n, cells| {
+            // SAFETY: as above.
+            unsafe { each::<I>(from, step, cells, |i| i.clipped(n)) };
+            Ok(())
+        },
+        Bounds::Fill(_) => |from, step, n, cells| {
+            // SAFETY: as above.
+            unsafe {
+                each::<I>(from, step, cells, |i| {
+                    let cell = i.counted(n);
+                    if cell < n { cell } else { OUTSIDE }
+                });
+            }
+            Ok(())
+        },
+    }
+}
+
+unsafe fn raise<I: Integer>(
+    from: *const u8,
+    step: isize,
+    n: usize,
+    cells: &mut [MaybeUninit<usize>],
+) -> Result<(), (usize, i128)> {
+    let mut bad = false;
+    // SAFETY: the caller's.
+    unsafe {
+        each::<I>(from, step, cells, |i| {
+            let cell = i.counted(n);
+            bad |= cell >= n;
+            cell
+        });
+    }
+    if !bad {
+        return Ok(());
+    }
+    // Only now look for where: the loop above has no exit and so vectorises.
+    let value = |i: usize| {
+        // SAFETY: K1: one of the indices just read.
+        unsafe { *from.cast::<I>().offset(i as isize * step) }
+    };
+    let first = (0..cells.len()).find(|&i| value(i).counted(n) >= n).unwrap_or(0);
+    Err((first, value(first).into()))
+}
+
+/// # Safety
+/// K1, K2, K4 for as many indices as there are cells, `step` elements apart.
+#[inline(always)]
+unsafe fn each<I: Integer>(
+    from: *const u8,
+    step: isize,
+    cells: &mut [MaybeUninit<usize>],
+    mut resolve: impl FnMut(I) -> usize,
+) {
+    let from = from.cast::<I>();
+    // SAFETY: the caller's. The packed case is spelled out so that it vectorises.
+    unsafe {
+        if step == 1 {
+            for (i, cell) in cells.iter_mut().enumerate() {
+                cell.write(resolve(*from.add(i)));
+            }
+        } else {
+            for (i, cell) in cells.iter_mut().enumerate() {
+                cell.write(resolve(*from.offset(i as isize * step)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells<I: Copy>(dtype: DType, n: usize, bounds: Bounds, raw: &[I]) -> Result<Vec<usize>, BadIndex> {
+        let mut cells = vec![MaybeUninit::uninit(); raw.len()];
+        let reader = Reader::new(dtype, n, bounds);
+        // SAFETY: K1: the whole slice, packed.
+        unsafe {
+            reader.read(raw.as_ptr().cast(), 1, 10, &mut cells).map(<[usize]>::to_vec)
+        }
+    }
+
+    #[test]
+    fn extremes_are_resolved_under_every_rule() {
+        let signed = [i64::MIN, -6, -5, -1, 0, 4, 5, i64::MAX];
+        let unsigned = [0, 4, 5, u64::MAX];
+        let fill = Bounds::Fill([0; 16]);
+        let wrapped = signed.map(|i| i128::from(i).rem_euclid(5) as usize);
+        assert_eq!(cells(DType::I64, 5, Bounds::Wrap, &signed), Ok(wrapped.to_vec()));
+        let wrapped = unsigned.map(|i| (i % 5) as usize);
+        assert_eq!(cells(DType::U64, 5, Bounds::Wrap, &unsigned), Ok(wrapped.to_vec()));
+        assert_eq!(cells(DType::I64, 5, Bounds::Clip, &signed), Ok(vec![0, 0, 0, 0, 0, 4, 4, 4]));
+        assert_eq!(cells(DType::U64, 5, Bounds::Clip, &unsigned), Ok(vec![0, 4, 4, 4]));
+        let out = OUTSIDE;
+        assert_eq!(cells(DType::I64, 5, fill, &signed), Ok(vec![out, out, 0, 4, 0, 4, out, out]));
+        assert_eq!(cells(DType::U64, 5, fill, &unsigned), Ok(vec![0, 4, out, out]));
+        assert_eq!(cells(DType::I8, 0, fill, &[0i8, -1, 1]), Ok(vec![out; 3]));
+        assert_eq!(cells(DType::I64, 5, Bounds::Raise, &signed[2..6]), Ok(vec![0, 4, 0, 4]));
+        for (at, value) in [(0, i64::MIN), (1, -6), (6, 5), (7, i64::MAX)] {
+            let bad = BadIndex { position: 10, value: value.into() };
+            assert_eq!(cells(DType::I64, 5, Bounds::Raise, &signed[at..]), Err(bad));
+        }
+        let bad = BadIndex { position: 12, value: 5 };
+        assert_eq!(cells(DType::U64, 5, Bounds::Raise, &unsigned), Err(bad));
+        let bad = BadIndex { position: 10, value: u64::MAX.into() };
+        assert_eq!(cells(DType::U64, 5, Bounds::Raise, &unsigned[3..]), Err(bad));
+        assert_eq!(cells(DType::I8, 200, Bounds::Wrap, &[-128i8, 127]), Ok(vec![72, 127]));
+        assert_eq!(cells(DType::U8, 1000, Bounds::Raise, &[255u8]), Ok(vec![255]));
+    }
+
+    #[test]
+    fn the_first_bad_index_is_named_also_by_many_threads() {
+        let mut index = vec![3i32; 300_000];
+        index[299_999] = 9;
+        index[170_001] = -5;
+        index[170_002] = 7;
+        let check = |sizes: &[usize], strides: &[isize], from: usize| {
+            let block = Block { start: index[from..].as_ptr().cast(), sizes, strides };
+            // SAFETY: K1: the sizes and strides below stay within the vector.
+            unsafe { check(block, DType::I32, 4) }
+        };
+        assert_eq!(check(&[300_000], &[1], 0), Err(BadIndex { position: 170_001, value: -5 }));
+        assert_eq!(check(&[300_000], &[-1], 299_999), Err(BadIndex { position: 0, value: 9 }));
+        let bad = BadIndex { position: 100_000 - 2, value: -5 };
+        assert_eq!(check(&[2, 100_000], &[100_000, 1], 70_003), Err(bad));
+        assert_eq!(check(&[170_001], &[1], 0), Ok(()));
+        assert_eq!(check(&[0, 5], &[5, 1], 0), Ok(()));
+        assert_eq!(check(&[], &[], 0), Ok(()));
+    }
+}

@@ -1,0 +1,146 @@
+//! The contract in the header of `sum`, written as literally as possible, against the kernel, bit for bit.
+
+use half::{bf16, f16};
+use num_complex::Complex;
+
+use super::sum;
+use crate::element::{Element, Number, Truth};
+use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
+
+fn tree<T: Number>(terms: &[T]) -> T::Sum {
+    if terms.len() <= 128 {
+        let lanes: Vec<T::Sum> = (0..8.min(terms.len()))
+            .map(|j| {
+                let lane = terms.iter().skip(j).step_by(8).map(|x| x.widen());
+                lane.reduce(T::add).unwrap()
+            })
+            .collect();
+        let pair = |left: Option<T::Sum>, right: Option<T::Sum>| match (left, right) {
+            (Some(left), Some(right)) => Some(T::add(left, right)),
+            (left, _) => left,
+        };
+        let lane = |j: usize| lanes.get(j).copied();
+        let low = pair(pair(lane(0), lane(1)), pair(lane(2), lane(3)));
+        let high = pair(pair(lane(4), lane(5)), pair(lane(6), lane(7)));
+        return pair(low, high).unwrap();
+    }
+    let blocks = terms.len().div_ceil(128);
+    let mut left = 1;
+    while left * 2 < blocks {
+        left *= 2;
+    }
+    let (left, right) = terms.split_at(left * 128);
+    T::add(tree(left), tree(right))
+}
+
+fn agrees<T: Element>(sample: &Sample<T::Cell>, reduced: &[bool]) {
+    let axes = |flag: bool| -> Vec<usize> {
+        let sizes = sample.sizes.iter().zip(reduced);
+        sizes.filter(|&(_, &is)| is == flag).map(|(&size, _)| size).collect()
+    };
+    let kept = axes(false);
+    let mut terms = vec![Vec::new(); kept.iter().product()];
+    for index in indices(&sample.sizes) {
+        let out: Vec<usize> = index.iter().zip(reduced).filter(|&(_, &is)| !is).map(|(&i, _)| i).collect();
+        terms[flat(&kept, &out)].push(sample.at(&index));
+    }
+    let wanted: Vec<T::Cell> = terms
+        .iter()
+        .map(|terms| if terms.is_empty() { T::Cell::ZERO } else { T::Cell::narrow(tree(terms)) })
+        .collect();
+    let got = filled(T::Cell::ZERO, wanted.len(), |dst| {
+        // SAFETY: K1 to K4: a sample stays within its memory, and the result is new.
+        unsafe { sum(sample.block(), reduced, dst, T::DTYPE) };
+    });
+    assert!(bytes(&got) == bytes(&wanted), "{} {:?} {reduced:?}", T::DTYPE, sample.sizes);
+}
+
+fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
+    let mut rng = Rng(T::DTYPE.width() as u64);
+    for _ in 0..300 {
+        let sizes = rng.sizes(5, 7);
+        let reduced: Vec<bool> = sizes.iter().map(|_| rng.below(2) == 0).collect();
+        agrees::<T>(&Sample::random(&mut rng, &sizes, &make), &reduced);
+    }
+    for len in [1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 300, 384, 385, 1000, 1153] {
+        for (sizes, reduced) in [
+            (vec![len], vec![true]),
+            (vec![3, len], vec![false, true]),
+            (vec![len, 5], vec![true, false]),
+            (vec![2, len, 3], vec![true, false, true]),
+            (vec![2, len, 3], vec![false, true, false]),
+        ] {
+            agrees::<T>(&Sample::packed(&mut rng, &sizes, &make), &reduced);
+            agrees::<T>(&Sample::random(&mut rng, &sizes, &make), &reduced);
+        }
+    }
+}
+
+#[test]
+fn every_sum_follows_the_tree() {
+    agrees_for::<bool>(|rng| Truth::from_byte(if rng.below(30) == 0 { 4 } else { 0 }));
+    agrees_for::<u8>(|rng| rng.next() as u8);
+    agrees_for::<i16>(|rng| rng.next() as i16);
+    agrees_for::<u64>(|rng| rng.next());
+    agrees_for::<f16>(|rng| f16::from_f32_const(rng.below(9999) as f32 / 7e3 - 0.3));
+    agrees_for::<bf16>(|rng| bf16::from_f32(rng.below(9999) as f32 / 7e3 - 0.3));
+    agrees_for::<f32>(|rng| rng.below(1 << 30) as f32 / 7e8 - 0.3);
+    agrees_for::<f64>(|rng| rng.next() as f64 / 7e17 - 8.0);
+    agrees_for::<Complex<f32>>(|rng| Complex::new(rng.below(1 << 30) as f32, rng.below(1 << 20) as f32));
+    agrees_for::<Complex<f64>>(|rng| Complex::new(rng.next() as f64, -(rng.next() as f64)));
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let mut rng = Rng(3);
+    let make = |rng: &mut Rng| rng.below(1 << 30) as f32 / 7e8 - 0.3;
+    for (sizes, reduced, axes) in [
+        (vec![300_000], vec![true], vec![0]),
+        (vec![2, 131_072], vec![false, true], vec![0, 1]),
+        (vec![100_003, 3], vec![true, false], vec![0, 1]),
+        (vec![3, 100_003], vec![true, false], vec![1, 0]),
+        (vec![100, 3, 700], vec![true, false, true], vec![0, 1, 2]),
+        (vec![90, 5000], vec![true, false], vec![0, 1]),
+        (vec![5000, 90], vec![false, true], vec![0, 1]),
+        (vec![20_000, 20], vec![false, true], vec![0, 1]),
+        (vec![20, 20_000], vec![true, false], vec![1, 0]),
+        (vec![20_000, 20], vec![true, false], vec![0, 1]),
+        (vec![40, 50, 60], vec![true, false, true], vec![2, 0, 1]),
+        (vec![40, 50, 60], vec![false, true, false], vec![2, 1, 0]),
+        (vec![100_000, 2], vec![false, false], vec![1, 0]),
+    ] {
+        let sample = Sample::packed(&mut rng, &sizes, make).permuted(&axes);
+        let reduced: Vec<bool> = axes.iter().map(|&axis| reduced[axis]).collect();
+        agrees::<f32>(&sample, &reduced);
+    }
+}
+
+#[test]
+fn one_term_is_its_own_sum_and_none_is_zero() {
+    let minus = Sample::packed(&mut Rng(0), &[1, 4], |_| -0.0f64);
+    for reduced in [[true, false], [false, false]] {
+        let got = filled(1.0f64, 4, |dst| {
+            // SAFETY: K1 to K4: a sample stays within its memory, and the result is new.
+            unsafe { sum(minus.block(), &reduced, dst, f64::DTYPE) };
+        });
+        assert!(got.iter().all(|x| x.to_bits() == (-0.0f64).to_bits()));
+    }
+    let none = Sample::packed(&mut Rng(0), &[2, 0], |_| 1.0f32);
+    let got = filled(1.0f32, 2, |dst| {
+        // SAFETY: as above.
+        unsafe { sum(none.block(), &[false, true], dst, f32::DTYPE) };
+    });
+    assert!(got.iter().all(|x| x.to_bits() == 0));
+}
+
+#[test]
+fn a_broadcast_source_is_summed_as_if_it_were_copied() {
+    let one = [0.1f32];
+    let sizes = [1000usize, 3];
+    let block = crate::kernels::Block { start: one.as_ptr().cast(), sizes: &sizes, strides: &[0, 0] };
+    let got = filled(0.0f32, 3, |dst| {
+        // SAFETY: K1: every index is the one element.
+        unsafe { sum(block, &[true, false], dst, f32::DTYPE) };
+    });
+    assert_eq!(got, [tree(&[0.1f32; 1000]); 3]);
+}
