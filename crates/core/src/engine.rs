@@ -33,6 +33,16 @@ pub enum Along {
     Aligned(usize),
 }
 
+impl Along {
+    /// How many cells an index can address.
+    pub fn cells(&self, source: &[usize]) -> usize {
+        match self {
+            Along::Run(run) => source[run.clone()].iter().product(),
+            Along::Aligned(axis) => source[*axis],
+        }
+    }
+}
+
 /// A fact about sizes that an operator needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition<S> {

@@ -15,5 +15,12 @@ pub mod rules;
 pub mod size;
 pub mod table;
 
+pub use axis::Axis;
+pub use dtype::DType;
+pub use engine::{Engine, Value};
+pub use error::{Error, Result};
+pub use layout::Layout;
+pub use operator::Operator;
+
 #[doc(hidden)]
 pub use smallvec;

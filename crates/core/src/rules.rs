@@ -1,8 +1,8 @@
-//! The shapes that primitives give, shared by every engine.
+//! The shapes that primitives give and the errors they raise, shared by every engine.
 
 use crate::engine::Along;
 use crate::error::{Error, Result};
-use crate::size::{Shape, Size};
+use crate::size::{Shape, Size, tuple};
 
 /// The shape of a gather.
 pub fn gather_shape<S: Clone>(source: &[S], index: &[S], along: &Along) -> Shape<S> {
@@ -48,4 +48,41 @@ pub fn concat_shape<'a, S: Size>(
         }
     }
     Ok(total.unwrap_or_default())
+}
+
+/// An index of a gather or scatter that points outside: `value`, found at the flat `position` of the index.
+#[cold]
+pub fn bad_index(
+    value: i128,
+    position: usize,
+    source: &[usize],
+    index: &[usize],
+    along: &Along,
+) -> Error {
+    let mut rest = position;
+    let mut at: Shape = index.into();
+    for (place, size) in at.iter_mut().zip(index).rev() {
+        *place = rest % (*size).max(1);
+        rest /= (*size).max(1);
+    }
+    let bound = along.cells(source);
+    let axis = match along {
+        Along::Aligned(axis) => Some(*axis),
+        Along::Run(run) => (run.len() == 1).then_some(run.start),
+    };
+    let place = if index.is_empty() {
+        String::new()
+    } else {
+        format!(" at position {}", tuple(&at))
+    };
+    let of = match axis {
+        Some(axis) => format!("axis {axis}, which has size {bound}"),
+        None => format!("the input's {bound} elements"),
+    };
+    let error = Error::index(format!("index {value}{place} is out of range for {of}"))
+        .at_argument("index")
+        .sizes(format!("-{bound} <= index < {bound}"), value)
+        .note("input shape", tuple(source))
+        .note("index shape", tuple(index));
+    axis.map_or(error.clone(), |axis| error.at_axis(axis))
 }

@@ -331,6 +331,9 @@ macro_rules! param {
 /// The type of a method's argument.
 macro_rules! argument {
     (Tensor) => { &Self };
+    (isize) => { isize };
+    (usize) => { usize };
+    (bool) => { bool };
     ($t:ident $($g:ident)?) => { impl Into<$t $(<$g>)?> };
 }
 

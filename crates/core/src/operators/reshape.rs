@@ -114,19 +114,51 @@ fn match_up<E: Engine>(
     let old = engine.shape(x)?;
     let count = engine.count(x)?;
     let with_input = |error: Error| error.note("input shape", engine.shape_text(x));
-    let new = given.fitted(&count, "shape").map_err(with_input)?;
-    let total = product(&new, "shape", given).map_err(with_input)?;
-    engine.require(Condition::Same(total.clone(), count.clone()), || {
-        let message = format!("shape {given} holds {total} elements, but the input has {count}");
-        let error = Error::shape(message)
-            .at_argument("shape")
-            .sizes(&count, &total);
-        with_input(error)
-            .help("the sizes must multiply to the number of elements; one of them may be -1")
-    })?;
+    let new = fit(engine, given, &count, || {
+        format!("the input has {count} elements")
+    })
+    .map_err(with_input)?;
     let groups = group(&old, &new)
         .ok_or_else(|| with_input(Error::overflow("the product of the sizes is too large")))?;
     Ok((new, groups))
+}
+
+/// The sizes of `shape`, whose product must be `whole`, with `-1` worked out. `holder` says what `whole` is.
+pub(crate) fn fit<E: Engine>(
+    engine: &E,
+    shape: &Sizes<E::Size>,
+    whole: &E::Size,
+    holder: impl Fn() -> String,
+) -> Result<Shape<E::Size>> {
+    let (mut sizes, hole) = shape.with_hole("shape")?;
+    let total = product(&sizes, "shape", shape)?;
+    let blame = |message: String| {
+        Error::shape(message)
+            .at_argument("shape")
+            .sizes(whole, &total)
+            .note("shape", shape)
+    };
+    let Some(hole) = hole else {
+        engine.require(Condition::Same(total.clone(), whole.clone()), || {
+            blame(format!(
+                "shape {shape} holds {total} elements, but {}",
+                holder()
+            ))
+            .help("the sizes must multiply to that; one of them may be -1")
+        })?;
+        return Ok(sizes);
+    };
+    sizes[hole] = whole.over(&total).ok_or_else(|| {
+        blame("-1 beside a size of 0 could be any size".to_string())
+            .help("write the size in place of -1")
+    })?;
+    engine.require(Condition::Divides(total.clone(), whole.clone()), || {
+        blame(format!(
+            "{}, which cannot be divided by {total}, the product beside -1",
+            holder()
+        ))
+    })?;
+    Ok(sizes)
 }
 
 /// Walks both shapes from the front, closing a group wherever the products meet. Sizes left over at the end

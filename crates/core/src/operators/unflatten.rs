@@ -1,10 +1,11 @@
 //! `unflatten`: one axis split into several. Always a view, whatever the stride.
 
 use crate::axis::Axis;
-use crate::engine::{Condition, Engine};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::params::{Sizes, product, resolve_axis};
+use crate::operators::reshape::fit;
+use crate::params::{Sizes, resolve_axis};
 use crate::size::{Shape, Size};
 
 /// Splits `axis` into `shape`; one size may be `-1`.
@@ -34,22 +35,13 @@ impl<E: Engine> Operator<E> for Unflatten<E::Size> {
             );
         }
         let whole = engine.size(x, axis);
-        let with_input = |error: Error| {
+        let parts = fit(engine, &self.shape, &whole, || {
+            format!("axis {axis} of the input has size {whole}")
+        })
+        .map_err(|error| {
             error
-                .note("input shape", engine.shape_text(x))
                 .at_axis(axis)
-        };
-        let parts = self.shape.fitted(&whole, "shape").map_err(with_input)?;
-        let total = product(&parts, "shape", &self.shape).map_err(with_input)?;
-        engine.require(Condition::Same(total.clone(), whole.clone()), || {
-            let message = format!(
-                "shape {} holds {total} elements, but axis {axis} of the input has size {whole}",
-                self.shape
-            );
-            let error = Error::shape(message)
-                .at_argument("shape")
-                .sizes(&whole, &total);
-            with_input(error).help("the sizes must multiply to the axis; one of them may be -1")
+                .note("input shape", engine.shape_text(x))
         })?;
         let inner = inner_products(&parts)?;
         let split = axis..axis + parts.len();

@@ -59,15 +59,14 @@ impl<S: Size> Sizes<S> {
         Ok(given)
     }
 
-    /// The sizes with at most one `-1` replaced by what makes their product `total`; the caller still has
-    /// to require that the product is right. The argument's own rules (two `-1`, other negatives, a `-1`
-    /// beside a 0) are checked here.
-    pub fn fitted(&self, total: &S, argument: &'static str) -> Result<Shape<S>> {
-        let mut fitted = Shape::new();
+    /// The sizes with `-1` replaced by 1, and where it stands. Two of them, or any other negative number,
+    /// are errors.
+    pub fn with_hole(&self, argument: &'static str) -> Result<(Shape<S>, Option<usize>)> {
+        let mut sizes = Shape::new();
         let mut hole = None;
         for (at, extent) in self.0.iter().enumerate() {
             match extent {
-                Extent::Is(size) => fitted.push(size.clone()),
+                Extent::Is(size) => sizes.push(size.clone()),
                 Extent::Infer if hole.is_some() => {
                     let message =
                         format!("{argument} has more than one -1, so no size can be worked out");
@@ -78,23 +77,12 @@ impl<S: Size> Sizes<S> {
                 }
                 Extent::Infer => {
                     hole = Some(at);
-                    fitted.push(S::from(1));
+                    sizes.push(S::from(1));
                 }
                 negative => return Err(self.negative(at, negative, argument)),
             }
         }
-        if let Some(at) = hole {
-            let others = product(fitted.iter(), argument, self)?;
-            fitted[at] = total.over(&others).ok_or_else(|| {
-                Error::shape(format!(
-                    "-1 beside a size of 0 in {argument} could be any size"
-                ))
-                .at_argument(argument)
-                .note(argument, self)
-                .help("write the size in place of -1")
-            })?;
-        }
-        Ok(fitted)
+        Ok((sizes, hole))
     }
 
     #[cold]
