@@ -41,13 +41,13 @@ pub unsafe trait Number: Copy + Send + Sync + fmt::Debug + 'static {
     /// Zero, which is all zero bytes for every dtype.
     const ZERO: Self;
     /// What sums are kept in: `f32` for the 16-bit floats, the type itself for all others.
-    type Sum: Copy + Send + Sync + fmt::Debug + 'static;
+    type Accumulator: Copy + Send + Sync + fmt::Debug + 'static;
     /// Into a sum; exact.
-    fn widen(self) -> Self::Sum;
+    fn widen(self) -> Self::Accumulator;
     /// Out of a sum; the 16-bit floats round to nearest even.
-    fn narrow(sum: Self::Sum) -> Self;
+    fn narrow(sum: Self::Accumulator) -> Self;
     /// Integers wrap around; for bool it is the logical or.
-    fn add(a: Self::Sum, b: Self::Sum) -> Self::Sum;
+    fn add(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 }
 
 /// A `bool` as it lies in memory: any byte but zero is true.
@@ -106,7 +106,7 @@ unsafe impl Element for bool {
 // SAFETY: a transparent byte.
 unsafe impl Number for Truth {
     const ZERO: Truth = Truth(0);
-    type Sum = u8;
+    type Accumulator = u8;
     #[inline(always)]
     fn widen(self) -> u8 {
         self.0
@@ -136,7 +136,7 @@ macro_rules! numbers {
         // SAFETY: a plain number, or two of them, of the dtype's width.
         unsafe impl Number for $type {
             const ZERO: $type = $zero;
-            type Sum = $sum;
+            type Accumulator = $sum;
             #[inline(always)]
             fn widen(self) -> $sum {
                 $widen(self)
@@ -203,13 +203,25 @@ mod tests {
             (E::DTYPE == dtype).then(TypeId::of::<E::Cell>)
         }
         [
-            find::<bool>, find::<u8>, find::<u16>, find::<u32>, find::<u64>, find::<i8>, find::<i16>,
-            find::<i32>, find::<i64>, find::<f16>, find::<bf16>, find::<f32>, find::<f64>,
-            find::<Complex<f32>>, find::<Complex<f64>>,
+            find::<bool>,
+            find::<u8>,
+            find::<u16>,
+            find::<u32>,
+            find::<u64>,
+            find::<i8>,
+            find::<i16>,
+            find::<i32>,
+            find::<i64>,
+            find::<f16>,
+            find::<bf16>,
+            find::<f32>,
+            find::<f64>,
+            find::<Complex<f32>>,
+            find::<Complex<f64>>,
         ]
         .iter()
         .find_map(|find| find(dtype))
-        .unwrap()
+        .expect("a type for every dtype")
     }
 
     #[test]

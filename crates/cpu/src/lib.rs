@@ -1,6 +1,14 @@
 //! The CPU engine: pooled storage, the tensor, and a kernel for each primitive.
 
 pub mod element;
+mod engine;
+mod format;
 pub mod kernels;
 pub mod pool;
+mod scalar;
 pub mod storage;
+mod tensor;
+
+pub use element::Element;
+pub use engine::Cpu;
+pub use tensor::Tensor;

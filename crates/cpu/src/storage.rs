@@ -1,1 +1,162 @@
-//! storage
+//! The memory behind tensors: a buffer of our own, or bytes that somebody else owns and lends (an array of
+//! another library, a mapped file). Views share one storage through an `Arc`; when the last of them goes,
+//! the buffer returns to the pool or the owner is dropped, which gives the bytes back.
+
+use crate::pool::Buffer;
+use core::fmt;
+use std::any::Any;
+
+/// A stretch of bytes that stays put for as long as the storage lives.
+pub struct Storage {
+    memory: Memory,
+    len: usize,
+}
+
+enum Memory {
+    Owned(Buffer),
+    Foreign {
+        start: *const u8,
+        writable: bool,
+        /// Held for its drop alone.
+        _owner: Box<dyn Any + Send + Sync>,
+    },
+}
+
+// SAFETY: the bytes belong to a buffer, which may move between threads, or to an owner that may (it is
+// `Send`), and `foreign`'s caller vouches that they are not tied to a thread.
+unsafe impl Send for Storage {}
+// SAFETY: sharing hands out raw pointers only; whoever reads or writes through them answers for K3 and K4.
+unsafe impl Sync for Storage {}
+
+impl Storage {
+    /// The first `len` bytes of `buffer`.
+    ///
+    /// # Panics
+    /// When the buffer is shorter.
+    pub fn owned(buffer: Buffer, len: usize) -> Storage {
+        assert!(
+            len <= buffer.capacity(),
+            "{len} bytes do not fit a buffer of {}",
+            buffer.capacity()
+        );
+        Storage {
+            memory: Memory::Owned(buffer),
+            len,
+        }
+    }
+
+    /// The `len` bytes at `ptr`, lent by `owner` until it is dropped.
+    ///
+    /// # Safety
+    /// The bytes are live, initialised and do not move until `owner` is dropped, and may be used from any
+    /// thread. If `writable`, they may be written through `ptr`; otherwise nobody writes them meanwhile.
+    pub unsafe fn foreign(
+        ptr: *const u8,
+        len: usize,
+        writable: bool,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Storage {
+        let memory = Memory::Foreign {
+            start: ptr,
+            writable,
+            _owner: owner,
+        };
+        Storage { memory, len }
+    }
+
+    /// The first byte.
+    #[inline]
+    pub fn as_ptr(&self) -> *const u8 {
+        match &self.memory {
+            Memory::Owned(buffer) => buffer.as_ptr().cast_const(),
+            Memory::Foreign { start, .. } => *start,
+        }
+    }
+
+    /// The first byte, to write through, or `None` for bytes that were lent to be read only.
+    #[inline]
+    pub fn as_mut_ptr(&self) -> Option<*mut u8> {
+        match &self.memory {
+            Memory::Owned(buffer) => Some(buffer.as_ptr()),
+            Memory::Foreign {
+                start, writable, ..
+            } => writable.then_some(start.cast_mut()),
+        }
+    }
+
+    /// How many bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether somebody else owns the bytes.
+    #[inline]
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.memory, Memory::Foreign { .. })
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Storage")
+            .field("start", &self.as_ptr())
+            .field("len", &self.len)
+            .field("foreign", &self.is_foreign())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn owned_storage_can_be_written() {
+        let storage = Storage::owned(Buffer::new(100).unwrap(), 100);
+        assert_eq!(storage.len(), 100);
+        assert!(!storage.is_foreign() && !storage.is_empty());
+        assert_eq!(storage.as_mut_ptr().unwrap().cast_const(), storage.as_ptr());
+    }
+
+    #[test]
+    #[should_panic(expected = "do not fit")]
+    fn a_storage_longer_than_its_buffer_is_refused() {
+        Storage::owned(Buffer::new(0).unwrap(), 1);
+    }
+
+    #[test]
+    fn foreign_storage_is_given_back_when_the_last_user_goes() {
+        struct Owner(Arc<Vec<u8>>);
+        let bytes = Arc::new(vec![7u8; 9]);
+        let owner = Box::new(Owner(Arc::clone(&bytes)));
+        let ptr = owner.0.as_ptr();
+        // SAFETY: the vector outlives the owner, which keeps a count of it, and nobody writes it.
+        let storage = Arc::new(unsafe { Storage::foreign(ptr, 9, false, owner) });
+        let other = Arc::clone(&storage);
+        assert!(storage.is_foreign());
+        assert_eq!(storage.as_ptr(), ptr);
+        assert_eq!(storage.as_mut_ptr(), None);
+        drop(storage);
+        assert_eq!(Arc::strong_count(&bytes), 2);
+        drop(other);
+        assert_eq!(Arc::strong_count(&bytes), 1);
+    }
+
+    #[test]
+    fn writable_foreign_storage_says_so() {
+        let mut bytes = vec![0u8; 4];
+        let ptr = bytes.as_mut_ptr();
+        // SAFETY: the vector moves into the box; its heap memory stays where it is until the box is dropped.
+        let storage = unsafe { Storage::foreign(ptr, 4, true, Box::new(bytes)) };
+        assert_eq!(storage.as_mut_ptr(), Some(ptr));
+    }
+}

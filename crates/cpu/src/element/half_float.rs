@@ -152,7 +152,11 @@ mod tests {
             let (low, high) = (f16::from_bits(bits), f16::from_bits(bits + 1));
             let middle = (f64::from(f16_to_f32(low)) + f64::from(f16_to_f32(high))) / 2.0;
             let even = if bits & 1 == 0 { low } else { high };
-            for (x, wanted) in [(middle.next_down(), low), (middle, even), (middle.next_up(), high)] {
+            for (x, wanted) in [
+                (middle.next_down(), low),
+                (middle, even),
+                (middle.next_up(), high),
+            ] {
                 assert_eq!(f64_to_f16(x), wanted, "{x:e}");
                 assert_eq!(f64_to_f16(-x), -wanted, "{x:e}");
             }
@@ -161,7 +165,11 @@ mod tests {
             let (low, high) = (bf16::from_bits(bits), bf16::from_bits(bits + 1));
             let middle = (f64::from(bf16_to_f32(low)) + f64::from(bf16_to_f32(high))) / 2.0;
             let even = if bits & 1 == 0 { low } else { high };
-            for (x, wanted) in [(middle.next_down(), low), (middle, even), (middle.next_up(), high)] {
+            for (x, wanted) in [
+                (middle.next_down(), low),
+                (middle, even),
+                (middle.next_up(), high),
+            ] {
                 assert_eq!(f64_to_bf16(x), wanted, "{x:e}");
                 assert_eq!(f64_to_bf16(-x), -wanted, "{x:e}");
             }

@@ -41,7 +41,14 @@ pub unsafe fn add(a: Block, b: Block, dst: *mut u8, dtype: DType) {
     });
 }
 
-unsafe fn row<T: Number>(a: *const u8, step_a: isize, b: *const u8, step_b: isize, dst: *mut u8, len: usize) {
+unsafe fn row<T: Number>(
+    a: *const u8,
+    step_a: isize,
+    b: *const u8,
+    step_b: isize,
+    dst: *mut u8,
+    len: usize,
+) {
     let (a, b, dst) = (a.cast::<T>(), b.cast::<T>(), dst.cast::<T>());
     // SAFETY: K1, K2, K4: each operand has `len` elements at its step, and so has the destination.
     unsafe {
@@ -58,7 +65,8 @@ unsafe fn row<T: Number>(a: *const u8, step_a: isize, b: *const u8, step_b: isiz
                 (0..len).for_each(|i| dst.add(i).write(T::narrow(T::add(x, (*b.add(i)).widen()))));
             }
             _ => (0..len as isize).for_each(|i| {
-                dst.offset(i).write(sum(a.offset(i * step_a), b.offset(i * step_b)));
+                dst.offset(i)
+                    .write(sum(a.offset(i * step_a), b.offset(i * step_b)));
             }),
         }
     }
@@ -73,13 +81,23 @@ mod tests {
     use crate::element::{Element, Truth};
     use crate::kernels::sample::{Rng, Sample, bytes, filled, indices};
 
-    fn agrees<T: Element<Cell: PartialEq>>(make: impl Fn(&mut Rng) -> T::Cell, plus: fn(T::Cell, T::Cell) -> T::Cell) {
+    fn agrees<T: Element<Cell: PartialEq>>(
+        make: impl Fn(&mut Rng) -> T::Cell,
+        plus: fn(T::Cell, T::Cell) -> T::Cell,
+    ) {
         let mut rng = Rng(7);
         for round in 0..60 {
-            let sizes = if round == 0 { vec![3, 50_000] } else { rng.sizes(4, 6) };
+            let sizes = if round == 0 {
+                vec![3, 50_000]
+            } else {
+                rng.sizes(4, 6)
+            };
             let a = Sample::random(&mut rng, &sizes, &make);
             let b = Sample::random(&mut rng, &sizes, &make);
-            let wanted: Vec<_> = indices(&sizes).iter().map(|i| plus(a.at(i), b.at(i))).collect();
+            let wanted: Vec<_> = indices(&sizes)
+                .iter()
+                .map(|i| plus(a.at(i), b.at(i)))
+                .collect();
             let sum = filled(T::Cell::ZERO, wanted.len(), |dst| {
                 // SAFETY: K1 to K4: samples stay within their memory, and the result is new.
                 unsafe { add(a.block(), b.block(), dst, T::DTYPE) };
@@ -99,7 +117,9 @@ mod tests {
         agrees::<u32>(|rng| rng.next() as u32, u32::wrapping_add);
         agrees::<i64>(|rng| rng.next() as i64, i64::wrapping_add);
         let half = |rng: &mut Rng| f16::from_f32_const(rng.below(2000) as f32 / 7.0);
-        agrees::<f16>(half, |a, b| f16::from_f32_const(a.to_f32_const() + b.to_f32_const()));
+        agrees::<f16>(half, |a, b| {
+            f16::from_f32_const(a.to_f32_const() + b.to_f32_const())
+        });
         let brain = |rng: &mut Rng| bf16::from_f32(rng.below(2000) as f32 / 7.0);
         agrees::<bf16>(brain, |a, b| bf16::from_f32(a.to_f32() + b.to_f32()));
         agrees::<f32>(|rng| rng.below(99) as f32 / 7.0, |a, b| a + b);

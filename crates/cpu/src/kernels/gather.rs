@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use stridewise_core::DType;
 
-use self::mover::{Mover, Strip};
+use self::mover::{Mover, Offsets, Strip};
 use super::Block;
 pub use super::index::{BadIndex, Bounds, check};
 use super::index::{FirstBad, Reader, STRIP, strips};
@@ -32,7 +32,8 @@ pub unsafe fn gather(
     bounds: Bounds,
     dst: *mut u8,
 ) -> Result<(), BadIndex> {
-    let part = |axes: Range<usize>| Loops::over(&source.sizes[axes.clone()], [&source.strides[axes]]);
+    let part =
+        |axes: Range<usize>| Loops::over(&source.sizes[axes.clone()], [&source.strides[axes]]);
     let outer = part(0..run.start);
     let cells = part(run.clone());
     let inner = part(run.end..source.sizes.len());
@@ -48,7 +49,7 @@ pub unsafe fn gather(
     let job = Gather {
         source: source.start,
         reader: Reader::new(index_dtype, cells.len(), bounds),
-        mover: Mover::new(width, inner, cells.len(), bounds),
+        mover: Mover::new(width, inner, outers.saturating_mul(cells.len()), bounds),
         outer,
         cells,
         index: index.start,
@@ -100,7 +101,7 @@ pub unsafe fn gather_aligned(
         (size, [index.strides[i], along])
     }));
     let reader = Reader::new(index_dtype, source.sizes[axis], bounds);
-    let mover = Mover::new(width, Loops::over(&[], [&[]]), source.sizes[axis], bounds);
+    let mover = Mover::new(width, Loops::over(&[], [&[]]), source.len(), bounds);
     let [index_step, step] = loops.steps();
     let (stride, step) = (source.strides[axis] * width as isize, step * width as isize);
     let (source, index) = (Shared::new(source.start), Shared::new(index.start));
@@ -115,7 +116,7 @@ pub unsafe fn gather_aligned(
                 unsafe {
                     let from = reader.at(index.get(), index_offset + done as isize * index_step);
                     reader.read(from, index_step, at + done, strip.cells(0, count))?;
-                    let offsets = strip.resolve(count, |i, cell| {
+                    let offsets = strip.at_offsets(count, |i, cell| {
                         base + i as isize * step + cell as isize * stride
                     });
                     mover.row(source.get(), offsets, dst.get().add((at + done) * width));
@@ -165,7 +166,8 @@ impl Gather {
                 self.outer.spans(outers, |o, len, [offset]| {
                     let source = self.source.offset(offset * width);
                     let dst = self.dst.add(o * indices * row_bytes);
-                    self.mover.rows(source, pitch, len, offsets, dst, inners.clone());
+                    self.mover
+                        .rows(source, pitch, len, offsets, dst, inners.clone());
                 });
             }
             return Ok(());
@@ -186,7 +188,7 @@ impl Gather {
         Ok(())
     }
 
-    /// The byte offsets of the rows that `count` indices from flat position `first` address.
+    /// Where the rows start that `count` indices from flat position `first` address.
     ///
     /// # Safety
     /// K1, K2, K4 for those indices.
@@ -195,25 +197,30 @@ impl Gather {
         strip: &'s mut Strip,
         first: usize,
         count: usize,
-    ) -> Result<&'s [isize], BadIndex> {
+    ) -> Result<Offsets<'s>, BadIndex> {
         let [step] = self.index_loops.steps();
-        self.index_loops.try_spans(first..first + count, |at, len, [offset]| {
-            // SAFETY: the caller's.
-            unsafe {
-                let from = self.reader.at(self.index, offset);
-                self.reader.read(from, step, at, strip.cells(at - first, len))?;
-            }
-            Ok(())
-        })?;
+        self.index_loops
+            .try_spans(first..first + count, |at, len, [offset]| {
+                // SAFETY: the caller's.
+                unsafe {
+                    let from = self.reader.at(self.index, offset);
+                    self.reader
+                        .read(from, step, at, strip.cells(at - first, len))?;
+                }
+                Ok(())
+            })?;
         let width = self.mover.width() as isize;
         let [stride] = self.cells.steps();
         // SAFETY: the spans filled the first `count` cells.
         Ok(unsafe {
             if self.cells.is_one_row() {
-                strip.resolve(count, |_, cell| cell as isize * stride * width)
+                strip.at_stride(count, stride * width)
             } else {
-                strip.resolve(count, |_, cell| self.cells.offsets(cell)[0] * width)
+                strip.at_offsets(count, |_, cell| self.cells.offsets(cell)[0] * width)
             }
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

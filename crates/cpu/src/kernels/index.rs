@@ -34,8 +34,8 @@ pub struct BadIndex {
 // Cells are computed in 64 bits.
 const _: () = assert!(usize::BITS == 64);
 
-/// The cell of an index outside under [`Bounds::Fill`]; no source has this many.
-pub(crate) const OUTSIDE: usize = usize::MAX;
+/// The cell of an index outside under [`Bounds::Fill`]; beyond any number of cells and any offset in bytes.
+pub(crate) const OUTSIDE: usize = isize::MIN as usize;
 
 /// How many indices are resolved at a time: few enough for the stack and the first-level cache, enough to
 /// forget the cost of a call.
@@ -82,7 +82,8 @@ pub(crate) fn strips<E>(
     Ok(())
 }
 
-type Resolve = unsafe fn(*const u8, isize, usize, &mut [MaybeUninit<usize>]) -> Result<(), (usize, i128)>;
+type Resolve =
+    unsafe fn(*const u8, isize, usize, &mut [MaybeUninit<usize>]) -> Result<(), (usize, i128)>;
 
 /// Turns indices of one dtype into cells under one rule.
 #[derive(Clone, Copy)]
@@ -105,7 +106,11 @@ impl Reader {
             DType::I64 => of::<i64>(bounds),
             other => unreachable!("an index of {other} is refused before any kernel"),
         };
-        Reader { resolve, width: dtype.width(), n }
+        Reader {
+            resolve,
+            width: dtype.width(),
+            n,
+        }
     }
 
     /// The index `offset` elements from `start`.
@@ -135,7 +140,10 @@ impl Reader {
         unsafe {
             match (self.resolve)(from, step, self.n, cells) {
                 Ok(()) => Ok(&*(&raw const *cells as *const [usize])),
-                Err((i, value)) => Err(BadIndex { position: position + i, value }),
+                Err((i, value)) => Err(BadIndex {
+                    position: position + i,
+                    value,
+                }),
             }
         }
     }
@@ -148,7 +156,10 @@ pub(crate) struct FirstBad(std::sync::Mutex<Option<BadIndex>>);
 impl FirstBad {
     pub(crate) fn note(&self, result: Result<(), BadIndex>) {
         if let Err(bad) = result {
-            let mut first = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut first = self
+                .0
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             if first.is_none_or(|seen| bad.position < seen.position) {
                 *first = Some(bad);
             }
@@ -156,7 +167,10 @@ impl FirstBad {
     }
 
     pub(crate) fn into_result(self) -> Result<(), BadIndex> {
-        let first = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let first = self
+            .0
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         first.map_or(Ok(()), Err)
     }
 }
@@ -193,8 +207,10 @@ macro_rules! integers {
     )*};
 }
 
+#[inline(always)]
 fn counted_signed(i: i64, n: usize) -> usize {
-    (if i < 0 { i.wrapping_add(n as i64) } else { i }) as usize
+    // `i >> 63` is all ones for a negative.
+    i.wrapping_add((i >> 63) & n as i64) as usize
 }
 
 integers! {
@@ -240,16 +256,19 @@ unsafe fn raise<I: Integer>(
     n: usize,
     cells: &mut [MaybeUninit<usize>],
 ) -> Result<(), (usize, i128)> {
-    let mut bad = false;
+    let last = (n as isize).wrapping_sub(1);
+    let mut signs = 0;
     // SAFETY: the caller's.
     unsafe {
         each::<I>(from, step, cells, |i| {
             let cell = i.counted(n);
-            bad |= cell >= n;
+            // Negative if the cell is, or if it lies beyond the last; no comparison, which SSE2 lacks for
+            // 64 bits.
+            signs |= cell as isize | last.wrapping_sub(cell as isize);
             cell
         });
     }
-    if !bad {
+    if signs >= 0 {
         return Ok(());
     }
     // Only now look for where: the loop above has no exit and so vectorises.
@@ -257,7 +276,9 @@ unsafe fn raise<I: Integer>(
         // SAFETY: K1: one of the indices just read.
         unsafe { *from.cast::<I>().offset(i as isize * step) }
     };
-    let first = (0..cells.len()).find(|&i| value(i).counted(n) >= n).unwrap_or(0);
+    let first = (0..cells.len())
+        .find(|&i| value(i).counted(n) >= n)
+        .unwrap_or(0);
     Err((first, value(first).into()))
 }
 
@@ -286,63 +307,4 @@ unsafe fn each<I: Integer>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cells<I: Copy>(dtype: DType, n: usize, bounds: Bounds, raw: &[I]) -> Result<Vec<usize>, BadIndex> {
-        let mut cells = vec![MaybeUninit::uninit(); raw.len()];
-        let reader = Reader::new(dtype, n, bounds);
-        // SAFETY: K1: the whole slice, packed.
-        unsafe {
-            reader.read(raw.as_ptr().cast(), 1, 10, &mut cells).map(<[usize]>::to_vec)
-        }
-    }
-
-    #[test]
-    fn extremes_are_resolved_under_every_rule() {
-        let signed = [i64::MIN, -6, -5, -1, 0, 4, 5, i64::MAX];
-        let unsigned = [0, 4, 5, u64::MAX];
-        let fill = Bounds::Fill([0; 16]);
-        let wrapped = signed.map(|i| i128::from(i).rem_euclid(5) as usize);
-        assert_eq!(cells(DType::I64, 5, Bounds::Wrap, &signed), Ok(wrapped.to_vec()));
-        let wrapped = unsigned.map(|i| (i % 5) as usize);
-        assert_eq!(cells(DType::U64, 5, Bounds::Wrap, &unsigned), Ok(wrapped.to_vec()));
-        assert_eq!(cells(DType::I64, 5, Bounds::Clip, &signed), Ok(vec![0, 0, 0, 0, 0, 4, 4, 4]));
-        assert_eq!(cells(DType::U64, 5, Bounds::Clip, &unsigned), Ok(vec![0, 4, 4, 4]));
-        let out = OUTSIDE;
-        assert_eq!(cells(DType::I64, 5, fill, &signed), Ok(vec![out, out, 0, 4, 0, 4, out, out]));
-        assert_eq!(cells(DType::U64, 5, fill, &unsigned), Ok(vec![0, 4, out, out]));
-        assert_eq!(cells(DType::I8, 0, fill, &[0i8, -1, 1]), Ok(vec![out; 3]));
-        assert_eq!(cells(DType::I64, 5, Bounds::Raise, &signed[2..6]), Ok(vec![0, 4, 0, 4]));
-        for (at, value) in [(0, i64::MIN), (1, -6), (6, 5), (7, i64::MAX)] {
-            let bad = BadIndex { position: 10, value: value.into() };
-            assert_eq!(cells(DType::I64, 5, Bounds::Raise, &signed[at..]), Err(bad));
-        }
-        let bad = BadIndex { position: 12, value: 5 };
-        assert_eq!(cells(DType::U64, 5, Bounds::Raise, &unsigned), Err(bad));
-        let bad = BadIndex { position: 10, value: u64::MAX.into() };
-        assert_eq!(cells(DType::U64, 5, Bounds::Raise, &unsigned[3..]), Err(bad));
-        assert_eq!(cells(DType::I8, 200, Bounds::Wrap, &[-128i8, 127]), Ok(vec![72, 127]));
-        assert_eq!(cells(DType::U8, 1000, Bounds::Raise, &[255u8]), Ok(vec![255]));
-    }
-
-    #[test]
-    fn the_first_bad_index_is_named_also_by_many_threads() {
-        let mut index = vec![3i32; 300_000];
-        index[299_999] = 9;
-        index[170_001] = -5;
-        index[170_002] = 7;
-        let check = |sizes: &[usize], strides: &[isize], from: usize| {
-            let block = Block { start: index[from..].as_ptr().cast(), sizes, strides };
-            // SAFETY: K1: the sizes and strides below stay within the vector.
-            unsafe { check(block, DType::I32, 4) }
-        };
-        assert_eq!(check(&[300_000], &[1], 0), Err(BadIndex { position: 170_001, value: -5 }));
-        assert_eq!(check(&[300_000], &[-1], 299_999), Err(BadIndex { position: 0, value: 9 }));
-        let bad = BadIndex { position: 100_000 - 2, value: -5 };
-        assert_eq!(check(&[2, 100_000], &[100_000, 1], 70_003), Err(bad));
-        assert_eq!(check(&[170_001], &[1], 0), Ok(()));
-        assert_eq!(check(&[0, 5], &[5, 1], 0), Ok(()));
-        assert_eq!(check(&[], &[], 0), Ok(()));
-    }
-}
+mod tests;

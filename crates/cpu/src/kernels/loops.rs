@@ -37,7 +37,10 @@ impl<const N: usize> Loops<N> {
     /// The given axes, outermost first.
     pub(crate) fn new(axes: impl Iterator<Item = (usize, [isize; N])>) -> Loops<N> {
         let mut outer = SmallVec::new();
-        let mut row = Axis { size: 1, strides: [0; N] };
+        let mut row = Axis {
+            size: 1,
+            strides: [0; N],
+        };
         for (size, strides) in axes {
             if size == 1 {
                 continue;
@@ -46,7 +49,10 @@ impl<const N: usize> Loops<N> {
             if row.size == 1 {
                 row = Axis { size, strides };
             } else if (0..N).all(follows) {
-                row = Axis { size: row.size * size, strides };
+                row = Axis {
+                    size: row.size * size,
+                    strides,
+                };
             } else {
                 outer.push(row);
                 row = Axis { size, strides };
@@ -91,7 +97,11 @@ impl<const N: usize> Loops<N> {
     /// Visits the flat positions in `range` as spans of rows: the position a span starts at, its length, and
     /// each operand's offset there.
     #[inline]
-    pub(crate) fn spans(&self, range: Range<usize>, mut visit: impl FnMut(usize, usize, [isize; N])) {
+    pub(crate) fn spans(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(usize, usize, [isize; N]),
+    ) {
         let Ok(()) = self.try_spans::<Infallible>(range, |at, len, offsets| {
             visit(at, len, offsets);
             Ok(())
@@ -124,7 +134,11 @@ impl<const N: usize> Loops<N> {
         let mut starts = self.offsets(at - column);
         loop {
             let len = (row - column).min(range.end - at);
-            visit(at, len, std::array::from_fn(|n| starts[n] + column as isize * self.row.strides[n]))?;
+            visit(
+                at,
+                len,
+                std::array::from_fn(|n| starts[n] + column as isize * self.row.strides[n]),
+            )?;
             at += len;
             if at == range.end {
                 return Ok(());
@@ -148,7 +162,12 @@ impl<const N: usize> Loops<N> {
 
 /// Runs `body` over `0..total` in pieces of at least `grain`, cut at multiples of `unit`, on all threads; in
 /// one piece on this thread when that is all there is.
-pub(crate) fn in_pieces(total: usize, grain: usize, unit: usize, body: impl Fn(Range<usize>) + Sync) {
+pub(crate) fn in_pieces(
+    total: usize,
+    grain: usize,
+    unit: usize,
+    body: impl Fn(Range<usize>) + Sync,
+) {
     if total <= grain {
         return body(0..total);
     }
@@ -165,6 +184,25 @@ pub(crate) fn in_pieces(total: usize, grain: usize, unit: usize, body: impl Fn(R
         }
         body(0..piece.min(total));
     });
+}
+
+/// Memory of up to this many bytes stays in the caches, and prefetching it costs more than it gives.
+pub(crate) const CACHED: usize = 2 << 20;
+
+/// How many random accesses ahead to prefetch: about what a core can have under way.
+pub(crate) const AHEAD: usize = 24;
+
+/// Asks for the cache line at an address, which need not be valid.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint: any address will do, and every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// A pointer that threads share. What each of them does with it is its own `unsafe` business.
@@ -208,9 +246,7 @@ mod tests {
         let sizes = [3usize, 2, 5];
         let strides = [-7isize, 0, 3];
         let loops = Loops::over(&sizes, [&strides]);
-        let wanted: Vec<isize> = (0..30)
-            .map(|p| (p / 10) * -7 + (p % 5) * 3)
-            .collect();
+        let wanted: Vec<isize> = (0..30).map(|p| (p / 10) * -7 + (p % 5) * 3).collect();
         for lo in 0..30 {
             for hi in lo..=30 {
                 let mut seen = Vec::new();
@@ -226,13 +262,18 @@ mod tests {
 
     #[test]
     fn pieces_cover_everything_once() {
-        let seen: Vec<_> = (0..1000).map(|_| std::sync::atomic::AtomicUsize::new(0)).collect();
+        let seen: Vec<_> = (0..1000)
+            .map(|_| std::sync::atomic::AtomicUsize::new(0))
+            .collect();
         in_pieces(1000, 7, 16, |range| {
             assert_eq!(range.start % 16, 0);
             for i in range {
                 seen[i].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
         });
-        assert!(seen.iter().all(|n| n.load(std::sync::atomic::Ordering::Relaxed) == 1));
+        assert!(
+            seen.iter()
+                .all(|n| n.load(std::sync::atomic::Ordering::Relaxed) == 1)
+        );
     }
 }

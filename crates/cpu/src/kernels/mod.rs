@@ -14,8 +14,13 @@ pub mod add;
 pub mod cast;
 pub mod copy;
 pub mod gather;
+pub mod index;
+mod loops;
+#[cfg(test)]
+mod sample;
 pub mod scatter_add;
 pub mod sum;
+mod width;
 
 /// Strided memory that is read: where index zero lies, and the size and stride (in elements) of each axis.
 #[derive(Clone, Copy, Debug)]

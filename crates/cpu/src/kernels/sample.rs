@@ -21,7 +21,15 @@ impl Rng {
     pub(crate) fn sizes(&mut self, rank: usize, most: usize) -> Vec<usize> {
         let rank = self.below(rank + 1);
         let empty = self.below(12) == 0;
-        (0..rank).map(|_| if empty { self.below(2) } else { 1 + self.below(most) }).collect()
+        (0..rank)
+            .map(|_| {
+                if empty {
+                    self.below(2)
+                } else {
+                    1 + self.below(most)
+                }
+            })
+            .collect()
     }
 }
 
@@ -45,7 +53,10 @@ pub(crate) fn indices(sizes: &[usize]) -> Vec<Vec<usize>> {
 
 /// Where an index lies in packed memory.
 pub(crate) fn flat(sizes: &[usize], index: &[usize]) -> usize {
-    sizes.iter().zip(index).fold(0, |flat, (size, i)| flat * size + i)
+    sizes
+        .iter()
+        .zip(index)
+        .fold(0, |flat, (size, i)| flat * size + i)
 }
 
 /// Memory with a strided block in it.
@@ -59,7 +70,11 @@ pub(crate) struct Sample<T> {
 
 impl<T: Copy> Sample<T> {
     /// The axes in random order in memory, with gaps, some backwards and some standing still.
-    pub(crate) fn random(rng: &mut Rng, sizes: &[usize], mut make: impl FnMut(&mut Rng) -> T) -> Sample<T> {
+    pub(crate) fn random(
+        rng: &mut Rng,
+        sizes: &[usize],
+        mut make: impl FnMut(&mut Rng) -> T,
+    ) -> Sample<T> {
         let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
         if rng.below(2) == 0 {
             order.sort_by_cached_key(|_| rng.next());
@@ -82,23 +97,41 @@ impl<T: Copy> Sample<T> {
             reach += extent;
         }
         let memory = (0..reach).map(|_| make(rng)).collect();
-        Sample { memory, start, sizes: sizes.to_vec(), strides }
+        Sample {
+            memory,
+            start,
+            sizes: sizes.to_vec(),
+            strides,
+        }
     }
 
-    pub(crate) fn packed(rng: &mut Rng, sizes: &[usize], mut make: impl FnMut(&mut Rng) -> T) -> Sample<T> {
+    pub(crate) fn packed(
+        rng: &mut Rng,
+        sizes: &[usize],
+        mut make: impl FnMut(&mut Rng) -> T,
+    ) -> Sample<T> {
         let len = sizes.iter().product();
         let strides = (0..sizes.len())
             .map(|axis| sizes[axis + 1..].iter().product::<usize>() as isize)
             .collect();
         let memory = (0..len).map(|_| make(rng)).collect();
-        Sample { memory, start: 0, sizes: sizes.to_vec(), strides }
+        Sample {
+            memory,
+            start: 0,
+            sizes: sizes.to_vec(),
+            strides,
+        }
     }
 
     /// The axes in another order.
     pub(crate) fn permuted(self, axes: &[usize]) -> Sample<T> {
         let sizes = axes.iter().map(|&axis| self.sizes[axis]).collect();
         let strides = axes.iter().map(|&axis| self.strides[axis]).collect();
-        Sample { sizes, strides, ..self }
+        Sample {
+            sizes,
+            strides,
+            ..self
+        }
     }
 
     pub(crate) fn block(&self) -> Block<'_> {
@@ -110,7 +143,11 @@ impl<T: Copy> Sample<T> {
     }
 
     pub(crate) fn at(&self, index: &[usize]) -> T {
-        let offset: isize = index.iter().zip(&self.strides).map(|(&i, s)| i as isize * s).sum();
+        let offset: isize = index
+            .iter()
+            .zip(&self.strides)
+            .map(|(&i, s)| i as isize * s)
+            .sum();
         self.memory[(self.start as isize + offset) as usize]
     }
 }
@@ -126,4 +163,37 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize, write: impl FnOnce(*mut u8))
 pub(crate) fn bytes<T: crate::element::Number>(numbers: &[T]) -> &[u8] {
     // SAFETY: numbers have no padding.
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
+}
+
+/// What an index means by definition: a cell, nothing (fill), or an error.
+pub(crate) fn cell(
+    value: i128,
+    n: usize,
+    bounds: super::index::Bounds,
+) -> Result<Option<usize>, i128> {
+    use super::index::Bounds;
+    let n = n as i128;
+    let counted = if value < 0 { value + n } else { value };
+    let inside = (0..n).contains(&counted).then_some(counted as usize);
+    match bounds {
+        Bounds::Raise => inside.map(Some).ok_or(value),
+        Bounds::Wrap => Ok(Some(value.rem_euclid(n) as usize)),
+        Bounds::Clip => Ok(Some(value.clamp(0, n - 1) as usize)),
+        Bounds::Fill(_) => Ok(inside),
+    }
+}
+
+/// The index along axes of these sizes that a flat cell stands for.
+pub(crate) fn unravel(sizes: &[usize], mut cell: usize) -> Vec<usize> {
+    let mut index: Vec<usize> = sizes
+        .iter()
+        .rev()
+        .map(|&size| {
+            let i = cell % size;
+            cell /= size;
+            i
+        })
+        .collect();
+    index.reverse();
+    index
 }

@@ -9,8 +9,8 @@ use stridewise_core::DType;
 
 use super::Block;
 pub use super::index::{BadIndex, Bounds};
-use super::index::{Reader, STRIP, check, strips};
-use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
+use super::index::{Reader, STRIP, check};
+use super::loops::{AHEAD, CACHED, Loops, Shared, WORTH_THREADS, in_pieces, prefetch};
 use crate::element::{Number, with_dtype};
 
 /// More threads than this do not share one destination by cells, since each has to read the whole index.
@@ -41,12 +41,16 @@ pub unsafe fn scatter_add(
         unsafe { check(index, index_dtype, n)? };
     }
     let after = run.start + index.sizes.len();
-    let part = |axes: Range<usize>| Loops::over(&updates.sizes[axes.clone()], [&updates.strides[axes]]);
+    let part =
+        |axes: Range<usize>| Loops::over(&updates.sizes[axes.clone()], [&updates.strides[axes]]);
     let job = Scatter {
         dst,
         n,
         outer: part(0..run.start),
-        along: Loops::over(index.sizes, [index.strides, &updates.strides[run.start..after]]),
+        along: Loops::over(
+            index.sizes,
+            [index.strides, &updates.strides[run.start..after]],
+        ),
         inner: part(after..updates.sizes.len()),
         index: index.start,
         reader: Reader::new(index_dtype, n, bounds),
@@ -64,15 +68,23 @@ pub unsafe fn scatter_add(
         return Ok(());
     }
     let threads = rayon::current_num_threads();
-    // SAFETY: K1 to K4 (all three): pieces write to different parts of the destination.
     if outers >= 2 * threads {
         let grain = WORTH_THREADS.div_ceil(2 * each);
-        in_pieces(outers, grain, 1, |piece| unsafe { job.run(piece, 0..n, 0..inners) });
+        in_pieces(outers, grain, 1, |piece| {
+            // SAFETY: K1 to K4: pieces write to different outer positions.
+            unsafe { job.run(piece, 0..n, 0..inners) }
+        });
     } else if inners >= 1024 * threads {
-        in_pieces(inners, 1024, 64, |piece| unsafe { job.run(0..outers, 0..n, piece) });
+        in_pieces(inners, 1024, 64, |piece| {
+            // SAFETY: K1 to K4: pieces write to different parts of the rows.
+            unsafe { job.run(0..outers, 0..n, piece) }
+        });
     } else {
         let grain = n.div_ceil(threads.min(SHARERS));
-        in_pieces(n, grain, 1, |piece| unsafe { job.run(0..outers, piece, 0..inners) });
+        in_pieces(n, grain, 1, |piece| {
+            // SAFETY: K1 to K4: pieces write to different cells.
+            unsafe { job.run(0..outers, piece, 0..inners) }
+        });
     }
     Ok(())
 }
@@ -109,25 +121,32 @@ pub unsafe fn scatter_add_aligned(
     let add_cells = with_dtype!(dtype, T => add_cells::<T>);
     let width = dtype.width() as isize;
     let stride = pitch(axis);
-    let (index, updates) = ((Shared::new(index.start), index.sizes), Shared::new(updates.start));
+    let (index, updates) = (
+        (Shared::new(index.start), index.sizes),
+        Shared::new(updates.start),
+    );
     let dst = Shared::new(dst);
+    let far = n as isize * stride * width > CACHED as isize;
     let add = |positions: Range<usize>, keep: Range<usize>| {
-        let mut cells = [MaybeUninit::uninit(); STRIP];
-        loops.spans(positions, |at, len, [index_offset, updates_offset, offset]| {
-            let done = strips(len, |done, count| {
-                let i = done as isize;
-                // SAFETY: K1 to K4: a strip of this span; cells are below `n`, or are not kept.
-                unsafe {
-                    let from = reader.at(index.0.get(), index_offset + i * index_step);
-                    let cells = reader.read(from, index_step, at + done, &mut cells[..count])?;
-                    let (to, step) = (dst.get().offset((offset + i * step) * width), step);
-                    let from = updates.get().offset((updates_offset + i * updates_step) * width);
-                    add_cells(to, step, stride, cells, &keep, from, updates_step);
+        let mut strip = Strip::new();
+        loops.spans(
+            positions,
+            |_, len, [index_offset, updates_offset, offset]| {
+                for done in (0..len).step_by(STRIP) {
+                    let (i, count) = (done as isize, STRIP.min(len - done));
+                    // SAFETY: K1 to K4: a strip of this span; cells that are kept are below `n`.
+                    unsafe {
+                        let from = reader.at(index.0.get(), index_offset + i * index_step);
+                        let cells = strip.read(&reader, from, index_step, count, &keep);
+                        let to = dst.get().offset((offset + i * step) * width);
+                        let from = updates
+                            .get()
+                            .offset((updates_offset + i * updates_step) * width);
+                        add_cells(to, [step, stride], cells, far, from, updates_step);
+                    }
                 }
-                Ok::<_, BadIndex>(())
-            });
-            debug_assert!(done.is_ok(), "indices that may be bad were checked");
-        });
+            },
+        );
     };
     let total = loops.len();
     if total < WORTH_THREADS {
@@ -139,9 +158,54 @@ pub unsafe fn scatter_add_aligned(
     if total / each >= 2 * threads {
         in_pieces(total, WORTH_THREADS / 2, each, |piece| add(piece, 0..n));
     } else {
-        in_pieces(n, n.div_ceil(threads.min(SHARERS)), 1, |piece| add(0..total, piece));
+        in_pieces(n, n.div_ceil(threads.min(SHARERS)), 1, |piece| {
+            add(0..total, piece)
+        });
     }
     Ok(())
+}
+
+/// The cells of a strip of indices, and which of them to add to.
+struct Strip {
+    cells: [MaybeUninit<usize>; STRIP],
+    kept: [MaybeUninit<u16>; STRIP],
+}
+
+impl Strip {
+    fn new() -> Strip {
+        Strip {
+            cells: [MaybeUninit::uninit(); STRIP],
+            kept: [MaybeUninit::uninit(); STRIP],
+        }
+    }
+
+    /// Reads `count` indices and keeps those whose cell lies in `keep`; what is outside never does.
+    ///
+    /// # Safety
+    /// K1, K2, K4 for the indices, none of which is bad.
+    unsafe fn read(
+        &mut self,
+        reader: &Reader,
+        from: *const u8,
+        step: isize,
+        count: usize,
+        keep: &Range<usize>,
+    ) -> (&[usize], &[u16]) {
+        // SAFETY: the caller's.
+        let Ok(cells) = (unsafe { reader.read(from, step, 0, &mut self.cells[..count]) }) else {
+            unreachable!("indices that may be bad were checked");
+        };
+        let mut kept = 0;
+        // Without a branch, which threads that share a destination would mostly mispredict.
+        for (i, cell) in cells.iter().enumerate() {
+            self.kept[kept].write(i as u16);
+            kept += usize::from(keep.contains(cell));
+        }
+        // SAFETY: the first `kept` were written.
+        (cells, unsafe {
+            &*(&raw const self.kept[..kept] as *const [u16])
+        })
+    }
 }
 
 struct Scatter {
@@ -172,27 +236,29 @@ impl Scatter {
         let [index_step, updates_step] = self.along.steps();
         let [outer_step] = self.outer.steps();
         let width = self.width as isize;
-        let mut cells = [MaybeUninit::uninit(); STRIP];
+        let far = self.n * rows * self.width > CACHED;
+        let mut strip = Strip::new();
         let mut one = |o: usize, from: isize| {
-            self.along.spans(0..self.along.len(), |at, len, [index_offset, offset]| {
-                let done = strips(len, |done, count| {
-                    let i = done as isize;
-                    // SAFETY: K1 to K4: a strip of this span; cells are below `n`, or are not kept.
-                    unsafe {
-                        let index = self.reader.at(self.index, index_offset + i * index_step);
-                        let cells = self.reader.read(index, index_step, at + done, &mut cells[..count])?;
-                        let to = self.dst.add(o * self.n * rows * self.width);
-                        let from = self.updates.offset((from + offset + i * updates_step) * width);
-                        if rows == 1 {
-                            (self.add_cells)(to, 0, 1, cells, &keep, from, updates_step);
-                        } else {
-                            self.add_rows(to, cells, &keep, from, updates_step, inners.clone());
+            self.along
+                .spans(0..self.along.len(), |_, len, [index_offset, offset]| {
+                    for done in (0..len).step_by(STRIP) {
+                        let (i, count) = (done as isize, STRIP.min(len - done));
+                        // SAFETY: K1 to K4: a strip of this span; cells that are kept are below `n`.
+                        unsafe {
+                            let index = self.reader.at(self.index, index_offset + i * index_step);
+                            let cells = strip.read(&self.reader, index, index_step, count, &keep);
+                            let to = self.dst.add(o * self.n * rows * self.width);
+                            let from = self
+                                .updates
+                                .offset((from + offset + i * updates_step) * width);
+                            if rows == 1 {
+                                (self.add_cells)(to, [0, 1], cells, far, from, updates_step);
+                            } else {
+                                self.add_rows(to, cells, far, from, updates_step, inners.clone());
+                            }
                         }
                     }
-                    Ok::<_, BadIndex>(())
                 });
-                debug_assert!(done.is_ok(), "indices that may be bad were checked");
-            });
         };
         self.outer.spans(outers, |o, len, [offset]| {
             for i in 0..len {
@@ -206,18 +272,19 @@ impl Scatter {
     unsafe fn add_rows(
         &self,
         dst: *mut u8,
-        cells: &[usize],
-        keep: &Range<usize>,
+        (cells, kept): (&[usize], &[u16]),
+        far: bool,
         updates: *const u8,
         step: isize,
         inners: Range<usize>,
     ) {
         let (rows, width) = (self.inner.len(), self.width as isize);
         let [inner_step] = self.inner.steps();
-        for (i, &cell) in cells.iter().enumerate() {
-            if !keep.contains(&cell) {
-                continue;
+        for (k, &i) in kept.iter().enumerate() {
+            if far && let Some(&later) = kept.get(k + AHEAD) {
+                prefetch(dst.wrapping_add(cells[usize::from(later)] * rows * self.width));
             }
+            let cell = cells[usize::from(i)];
             self.inner.spans(inners.clone(), |at, len, [offset]| {
                 // SAFETY: the caller's.
                 unsafe {
@@ -230,30 +297,33 @@ impl Scatter {
     }
 }
 
-/// Destination, its step from one index to the next and its stride from one cell to the next, the cells,
-/// which of them to keep, the updates and their step.
-type AddCells = unsafe fn(*mut u8, isize, isize, &[usize], &Range<usize>, *const u8, isize);
+/// The destination with its steps from one index to the next and from one cell to the next, the cells and
+/// which of them are kept, whether the destination is larger than the caches, the updates and their step.
+type AddCells = unsafe fn(*mut u8, [isize; 2], (&[usize], &[u16]), bool, *const u8, isize);
 
 /// # Safety
-/// K1 to K4 for the cells that are kept, and an update for each.
+/// K1 to K4 for the cells that are kept, and an update for each index.
 unsafe fn add_cells<T: Number>(
     dst: *mut u8,
-    dst_step: isize,
-    stride: isize,
-    cells: &[usize],
-    keep: &Range<usize>,
+    [dst_step, stride]: [isize; 2],
+    (cells, kept): (&[usize], &[u16]),
+    far: bool,
     updates: *const u8,
     step: isize,
 ) {
     let (dst, updates) = (dst.cast::<T>(), updates.cast::<T>());
-    for (i, &cell) in cells.iter().enumerate() {
-        if keep.contains(&cell) {
-            let i = i as isize;
-            // SAFETY: the caller's.
-            unsafe {
-                let to = dst.offset(i * dst_step + cell as isize * stride);
-                *to = plus(*to, *updates.offset(i * step));
-            }
+    let at = |i: u16| {
+        let cell = cells[usize::from(i)] as isize;
+        dst.wrapping_offset(i as isize * dst_step + cell * stride)
+    };
+    for (k, &i) in kept.iter().enumerate() {
+        if far && let Some(&later) = kept.get(k + AHEAD) {
+            prefetch(at(later).cast());
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            let to = at(i);
+            *to = plus(*to, *updates.offset(i as isize * step));
         }
     }
 }
@@ -281,3 +351,6 @@ unsafe fn add_span<T: Number>(dst: *mut u8, updates: *const u8, step: isize, len
 fn plus<T: Number>(a: T, b: T) -> T {
     T::narrow(T::add(a.widen(), b.widen()))
 }
+
+#[cfg(test)]
+mod tests;

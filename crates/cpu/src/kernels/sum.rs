@@ -44,7 +44,10 @@ pub unsafe fn sum(src: Block, reduced: &[bool], dst: *mut u8, dtype: DType) {
                 .map(|((&size, &stride), _)| (size, [stride])),
         )
     };
-    let reduction = Reduction { kept: axes(false), terms: axes(true) };
+    let reduction = Reduction {
+        kept: axes(false),
+        terms: axes(true),
+    };
     // SAFETY: the caller's K1 to K4, and `T` is the dtype's cell.
     with_dtype!(dtype, T => unsafe { reduction.run::<T>(src.start.cast(), dst.cast()) });
 }
@@ -72,7 +75,7 @@ impl Reduction {
             return;
         }
         let (src, dst) = (Shared::new(src), Shared::new(dst));
-        let store = |at: usize, sum: T::Sum| {
+        let store = |at: usize, sum: T::Accumulator| {
             // SAFETY: K3: `at` is one of the outputs, and each is stored once.
             unsafe { dst.get().add(at).write(T::narrow(sum)) }
         };
@@ -81,7 +84,11 @@ impl Reduction {
             return unsafe { self.partial(src.get(), 0..outputs, 0..terms, &store) };
         }
         let threads = rayon::current_num_threads();
-        let plenty = if self.by_columns() { 2 * Columns::<T>::WIDEST } else { 8 } * threads;
+        let plenty = if self.by_columns() {
+            2 * Columns::<T>::WIDEST
+        } else {
+            8
+        } * threads;
         let blocks = terms.div_ceil(BLOCK);
         if threads == 1 || outputs >= plenty || blocks < 2 * GROUP {
             let grain = WORTH_THREADS.div_ceil(2 * terms);
@@ -94,15 +101,20 @@ impl Reduction {
         // whole subtree, and the rest is the right edge of the tree, so combining them is step 4 again.
         let group = blocks.div_ceil(8 * threads).max(GROUP).next_power_of_two();
         let groups = blocks.div_ceil(group);
-        let mut sums = vec![MaybeUninit::<T::Sum>::uninit(); groups * outputs];
+        let mut sums = vec![MaybeUninit::<T::Accumulator>::uninit(); groups * outputs];
         let shared = Shared::new(sums.as_mut_ptr());
         in_pieces(groups, 1, 1, |piece| {
             for g in piece {
                 let span = group * BLOCK;
                 let range = g * span..((g + 1) * span).min(terms);
-                let keep = |at: usize, sum: T::Sum| {
+                let keep = |at: usize, sum: T::Accumulator| {
                     // SAFETY: one slot for each group and output, written by this piece alone.
-                    unsafe { shared.get().add(g * outputs + at).write(MaybeUninit::new(sum)) };
+                    unsafe {
+                        shared
+                            .get()
+                            .add(g * outputs + at)
+                            .write(MaybeUninit::new(sum))
+                    };
                 };
                 // SAFETY: K1, K2, K4, as above.
                 unsafe { self.partial(src.get(), 0..outputs, range, &keep) };
@@ -127,7 +139,7 @@ impl Reduction {
         src: *const T,
         outputs: Range<usize>,
         terms: Range<usize>,
-        store: &impl Fn(usize, T::Sum),
+        store: &impl Fn(usize, T::Accumulator),
     ) {
         let [step] = self.kept.steps();
         if self.by_columns() {
@@ -163,17 +175,20 @@ impl Reduction {
 /// Step 4 for sums that arrive from left to right: a binary counter whose digit `i` holds the sum of a full
 /// subtree of `2^i` blocks.
 struct Tree<T: Number> {
-    digits: [MaybeUninit<T::Sum>; usize::BITS as usize],
+    digits: [MaybeUninit<T::Accumulator>; usize::BITS as usize],
     count: usize,
 }
 
 impl<T: Number> Tree<T> {
     fn new() -> Tree<T> {
-        Tree { digits: [MaybeUninit::uninit(); usize::BITS as usize], count: 0 }
+        Tree {
+            digits: [MaybeUninit::uninit(); usize::BITS as usize],
+            count: 0,
+        }
     }
 
     #[inline]
-    fn push(&mut self, mut sum: T::Sum) {
+    fn push(&mut self, mut sum: T::Accumulator) {
         let carries = self.count.trailing_ones() as usize;
         for digit in &self.digits[..carries] {
             // SAFETY: a digit whose bit is set in the count was written.
@@ -184,13 +199,15 @@ impl<T: Number> Tree<T> {
     }
 
     /// At least one sum has been pushed.
-    fn root(&self) -> T::Sum {
+    fn root(&self) -> T::Accumulator {
         let mut bits = self.count;
         let mut next = || {
             let digit = bits.trailing_zeros() as usize;
             bits &= bits.wrapping_sub(1);
             // SAFETY: a digit whose bit is set in the count was written.
-            self.digits.get(digit).map(|sum| unsafe { sum.assume_init() })
+            self.digits
+                .get(digit)
+                .map(|sum| unsafe { sum.assume_init() })
         };
         let mut sum = next().expect("a tree is never empty");
         while let Some(left) = next() {
@@ -204,7 +221,7 @@ impl<T: Number> Tree<T> {
 ///
 /// # Safety
 /// K1, K2, K4: `first` plus the offset of each term in `range` is an element; the range is not empty.
-unsafe fn sequence<T: Number>(first: *const T, terms: &Loops<1>, range: Range<usize>) -> T::Sum {
+unsafe fn sequence<T: Number>(first: *const T, terms: &Loops<1>, range: Range<usize>) -> T::Accumulator {
     let [step] = terms.steps();
     let packed = step == 1;
     if packed && terms.is_one_row() && range.len() <= BLOCK {
@@ -252,32 +269,45 @@ unsafe fn sequence<T: Number>(first: *const T, terms: &Loops<1>, range: Range<us
 /// # Safety
 /// K1, K2, K4 for `len` elements.
 #[inline]
-unsafe fn block<T: Number>(terms: *const T, len: usize) -> T::Sum {
+unsafe fn block<T: Number>(terms: *const T, len: usize) -> T::Accumulator {
     // SAFETY: the caller's.
     let terms = unsafe { std::slice::from_raw_parts(terms, len) };
+    if size_of::<T>() == size_of::<T::Accumulator>() {
+        return lanes_of::<T, T>(terms, T::widen);
+    }
+    // Widening vectorises on its own, but not in the midst of the lanes.
+    let mut wide = [T::ZERO.widen(); BLOCK];
+    for (wide, term) in wide.iter_mut().zip(terms) {
+        *wide = term.widen();
+    }
+    lanes_of::<T, T::Accumulator>(&wide[..len], |sum| sum)
+}
+
+#[inline(always)]
+fn lanes_of<T: Number, X: Copy>(terms: &[X], sum: impl Fn(X) -> T::Accumulator) -> T::Accumulator {
     let (rows, rest) = terms.as_chunks::<LANES>();
     let Some((head, rows)) = rows.split_first() else {
         let mut lanes = [T::ZERO.widen(); LANES];
-        for (lane, term) in lanes.iter_mut().zip(rest) {
-            *lane = term.widen();
+        for (lane, &term) in lanes.iter_mut().zip(rest) {
+            *lane = sum(term);
         }
-        return combine::<T>(lanes, len);
+        return combine::<T>(lanes, rest.len());
     };
-    let mut lanes = head.map(T::widen);
+    let mut lanes = head.map(&sum);
     for row in rows {
         for j in 0..LANES {
-            lanes[j] = T::add(lanes[j], row[j].widen());
+            lanes[j] = T::add(lanes[j], sum(row[j]));
         }
     }
-    for (lane, term) in lanes.iter_mut().zip(rest) {
-        *lane = T::add(*lane, term.widen());
+    for (lane, &term) in lanes.iter_mut().zip(rest) {
+        *lane = T::add(*lane, sum(term));
     }
     combine::<T>(lanes, LANES)
 }
 
 /// Step 3: the first `active` lanes have terms.
 #[inline]
-fn combine<T: Number>(mut lanes: [T::Sum; LANES], active: usize) -> T::Sum {
+fn combine<T: Number>(mut lanes: [T::Accumulator; LANES], active: usize) -> T::Accumulator {
     for gap in [1, 2, 4] {
         for j in (0..LANES).step_by(2 * gap) {
             if j + gap < active {

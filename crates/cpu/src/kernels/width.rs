@@ -2,7 +2,7 @@
 //! width, known when the kernel runs, becomes a type known when it is compiled.
 
 /// A plain value as wide as an element; any bit pattern is valid (K4).
-pub trait Cell: Copy + Send + Sync + 'static {
+pub(crate) trait Cell: Copy + Send + Sync + 'static {
     /// Bytes in one cell.
     const WIDTH: usize = size_of::<Self>();
 }

@@ -62,11 +62,13 @@ pub(super) fn simplest(src: Block<'_>, dst: BlockMut<'_>, width: usize) -> Optio
             axis.src = -axis.src;
             axis.dst = -axis.dst;
         }
-        let at = axes
-            .iter()
-            .rposition(|other| other.dst >= axis.dst)
-            .map_or(0, |i| i + 1);
-        axes.insert(at, axis);
+        // Nearly always in order already.
+        if axes.last().is_none_or(|other| other.dst >= axis.dst) {
+            axes.push(axis);
+        } else {
+            let before = axes.iter().rposition(|other| other.dst >= axis.dst);
+            axes.insert(before.map_or(0, |i| i + 1), axis);
+        }
     }
     merge(&mut axes);
     let cell = widen(&mut axes, width);

@@ -9,8 +9,8 @@
 mod ahead;
 mod collapse;
 mod plan;
-mod strided;
 mod stream;
+mod strided;
 mod tile;
 mod transpose;
 
@@ -29,6 +29,8 @@ use smallvec::SmallVec;
 const SMALL: usize = 1 << 10;
 /// From this many bytes on, waking other threads pays.
 const THREADED: usize = 256 << 10;
+/// Bytes written between looks at the next source.
+const PIECE: usize = 1 << 10;
 /// Parts per thread, so that a thread that is late holds up little.
 const PARTS: usize = 4;
 
@@ -122,75 +124,102 @@ unsafe fn large(simple: &Simplest, bytes: usize, stream_from: usize) {
     }
 }
 
-/// Where blocks are built, on a cache line of its own.
+/// Where blocks are built, and where sources are made compact.
 #[repr(align(64))]
-struct Stage {
-    _bytes: [u8; plan::STAGE],
+struct Stage<const BUILT: usize, const COMPACT: usize> {
+    built: [u8; BUILT],
+    compact: [u8; COMPACT],
 }
 
 impl Job<'_> {
     /// Moves the blocks numbered `from` up to `to`.
     unsafe fn blocks(&self, from: usize, to: usize) {
-        if let Move::Staged | Move::Rows(_) = self.plan.how {
-            let mut stage = MaybeUninit::<Stage>::uninit();
-            // SAFETY: the stage is ours alone and as large as plans assume (K1, K3).
-            unsafe { self.blocks_through(from, to, stage.as_mut_ptr().cast()) }
-        } else {
-            // SAFETY: the other moves use no stage.
-            unsafe { self.blocks_through(from, to, core::ptr::null_mut()) }
+        let Job { plan, simple } = self;
+        let mut at = Cursor::new(plan, from);
+        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3).
+        unsafe {
+            match plan.how {
+                // A small stage is quicker to have.
+                Move::Staged if !plan.ahead => {
+                    self.blocks_staged::<{ plan::SMALL_STAGE }, 0>(at, to - from);
+                }
+                Move::Staged | Move::Rows(_) => {
+                    self.blocks_staged::<{ plan::STAGE }, { ahead::COMPACT }>(at, to - from);
+                }
+                Move::InPlace => {
+                    for _ in from..to {
+                        let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
+                        if !transpose::copy(&at.block, src, dst, simple.cell) {
+                            strided::copy(&at.block, src, dst, simple.cell);
+                        }
+                        at.advance(plan);
+                    }
+                }
+                Move::Run => {
+                    for _ in from..to {
+                        let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
+                        self.write(src, dst, at.block[0].size * simple.cell);
+                        at.advance(plan);
+                    }
+                }
+            }
         }
-        if self.plan.stream {
+        if plan.stream {
             stream::fence();
         }
     }
 
-    /// [`Job::blocks`], building in `stage` what has to be built.
-    unsafe fn blocks_through(&self, from: usize, to: usize, stage: *mut u8) {
+    /// Moves `count` blocks from the cursor on, each built in a staging area first. Nothing is made compact
+    /// unless the plan looks ahead.
+    #[inline(never)]
+    unsafe fn blocks_staged<const BUILT: usize, const COMPACT: usize>(
+        &self,
+        mut at: Cursor,
+        count: usize,
+    ) {
         let Job { plan, simple } = self;
-        let mut at = Cursor::new(plan, from);
+        let mut memory = MaybeUninit::<Stage<BUILT, COMPACT>>::uninit();
+        let memory = memory.as_mut_ptr();
+        // SAFETY: the memory is ours alone, and only raw pointers into it are made.
+        let (stage, compact) = unsafe {
+            (
+                (&raw mut (*memory).built).cast::<u8>(),
+                (&raw mut (*memory).compact).cast::<u8>(),
+            )
+        };
+        let ahead = |at: &Cursor| {
+            let src = simple.src.wrapping_offset(at.src);
+            Ahead::of(&at.block, src, simple.cell, compact)
+        };
+        let mut coming = plan.ahead.then(|| ahead(&at));
         let mut built = false;
-        for number in from..to {
-            let Cursor { src, dst, .. } = at;
-            let block = at.block.clone();
-            let new_source = at.advance(plan);
-            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). What was
-            // built for a whole block starts with what any cut of a repeated axis needs.
+        for left in (0..count).rev() {
+            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and the
+            // stage is as large as plans assume. What is built for a whole block starts with what any cut
+            // of a repeated axis needs. The compact area is free again once the block is built.
             unsafe {
-                let src = simple.src.offset(src);
-                let dst = simple.dst.offset(dst);
-                match plan.how {
-                    Move::InPlace => {
-                        if !transpose::copy(&block, src, dst, simple.cell) {
-                            strided::copy(&block, src, dst, simple.cell);
-                        }
-                    }
-                    Move::Run => {
-                        let bytes = block[0].size * simple.cell;
-                        self.write(src, dst, bytes, &mut Ahead::none(), 0);
-                    }
-                    Move::Staged | Move::Rows(_) => {
-                        if !built {
-                            tile::build(&self.whole(&block), src, stage, simple.cell);
-                        }
-                        built = !new_source;
-                        let ahead = plan.ahead && new_source && number + 1 < to;
-                        let (mut next, lines) = if ahead {
-                            let src = simple.src.wrapping_offset(at.src);
-                            Ahead::of(&at.block, src, simple.cell)
-                        } else {
-                            (Ahead::none(), 0)
-                        };
-                        self.write_stage(stage, dst, &block, &mut next, lines);
-                    }
+                if !built {
+                    let (block, src) = match coming.take() {
+                        Some(coming) => coming.finish(),
+                        None => (at.block.clone(), simple.src.offset(at.src)),
+                    };
+                    tile::build(&self.whole(block), src, stage, simple.cell);
                 }
+                let block = at.block.clone();
+                let dst = simple.dst.offset(at.dst);
+                let new_source = at.advance(plan);
+                if plan.ahead && new_source && left > 0 {
+                    coming = Some(ahead(&at));
+                }
+                built = !new_source;
+                self.write_stage(stage, dst, &block, coming.as_mut());
             }
         }
     }
 
     /// The block to build for `block` and the blocks that follow it without a change of source: where a
     /// repeated axis is cut, all of it.
-    fn whole(&self, block: &Axes) -> Axes {
-        let mut block = block.clone();
+    fn whole(&self, mut block: Axes) -> Axes {
         for (axis, whole) in block.iter_mut().zip(&self.plan.block) {
             if axis.src == 0 {
                 axis.size = whole.size;
@@ -199,14 +228,13 @@ impl Job<'_> {
         block
     }
 
-    /// Writes out the built cells of `block`, and asks for the `lines` lines of `next` on the way.
+    /// Writes out the built cells of `block`, and brings the next source near meanwhile.
     unsafe fn write_stage(
         &self,
         stage: *const u8,
         dst: *mut u8,
         block: &[Axis],
-        next: &mut Ahead,
-        lines: usize,
+        mut coming: Option<&mut Ahead>,
     ) {
         let (rows, gap, pitch, row) = match self.plan.how {
             Move::Rows(gap) => (block[0].size, gap, block[0].dst, &block[1..]),
@@ -215,32 +243,35 @@ impl Job<'_> {
         let bytes = row
             .first()
             .map_or(self.simple.cell, |axis| axis.size * axis.dst as usize);
-        let pace = (lines * 64).div_ceil(rows * bytes);
-        for i in 0..rows as isize {
+        for i in 0..rows {
             // SAFETY: the row was built at `pitch` and belongs at `gap` from the one before (K1, K3, K4).
             unsafe {
-                let (src, dst) = (stage.offset(i * pitch), dst.offset(i * gap));
-                self.write(src, dst, bytes, next, pace);
+                let src = stage.offset(i as isize * pitch);
+                let dst = dst.offset(i as isize * gap);
+                let Some(coming) = coming.as_mut() else {
+                    self.write(src, dst, bytes);
+                    continue;
+                };
+                // The first piece ends on a line, so that no other line is written in parts.
+                let mut end = (PIECE + dst.align_offset(64)).min(bytes);
+                let mut start = 0;
+                while start < bytes {
+                    self.write(src.add(start), dst.add(start), end - start);
+                    coming.bring(i * bytes + end, rows * bytes);
+                    (start, end) = (end, (end + PIECE).min(bytes));
+                }
             }
         }
     }
 
-    /// Writes one stretch of the output, and asks for `pace` lines of `next` with each line of it.
+    /// Writes one stretch of the output.
     #[inline]
-    unsafe fn write(
-        &self,
-        src: *const u8,
-        dst: *mut u8,
-        bytes: usize,
-        next: &mut Ahead,
-        pace: usize,
-    ) {
+    unsafe fn write(&self, src: *const u8, dst: *mut u8, bytes: usize) {
         // SAFETY: passed on unchanged (K1, K3, K4).
         unsafe {
             if self.plan.stream {
-                stream::stream(src, dst, bytes, next, pace);
+                stream::stream(src, dst, bytes);
             } else {
-                next.ask(pace * bytes.div_ceil(64));
                 core::ptr::copy_nonoverlapping(src, dst, bytes);
             }
         }

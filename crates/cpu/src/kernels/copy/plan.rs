@@ -14,7 +14,9 @@ const NEAR: usize = 16 << 10;
 const TURN: usize = 64 << 10;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
 /// stride apart is worth opening a page of memory.
-const RUN_IN_TURN: usize = 4 * LINE;
+const RUN_IN_TURN: usize = 8 * LINE;
+/// Rows in a block that turns axes, at most: narrow cells would have too many short ones.
+const ROWS: usize = 256;
 /// A run this long is written straight from the source.
 const LONG_RUN: usize = 2 << 10;
 /// Cells of a block whose destination has holes.
@@ -24,9 +26,10 @@ const AHEAD: usize = 1 << 20;
 /// Below this many packed bytes a destination counts as having holes.
 const PACKED: usize = 256;
 
-/// Bytes of the staging area: the largest block, a line of padding for each of its rows (of which there are
-/// no more than bytes in the run) and slack.
-pub(super) const STAGE: usize = TURN + LINE * RUN_IN_TURN + SLACK;
+/// Bytes of the staging area: the largest block, a line of padding for each of its rows, and slack.
+pub(super) const STAGE: usize = TURN + LINE * ROWS + SLACK;
+/// Bytes of the staging area for blocks that turn nothing.
+pub(super) const SMALL_STAGE: usize = NEAR + SLACK;
 
 /// How a block reaches the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +100,14 @@ impl Plan {
         }
         if let Some(turn) = turned(axes, packed, cell) {
             let reach = axes[turn].src.unsigned_abs();
-            take[turn] = axes[turn].size.min(RUN_IN_TURN.div_ceil(reach));
+            // Rows that do not start on a line are written in parts at both ends: fewer and longer ones.
+            let aligned = axes[turn].dst % LINE as isize == 0;
+            let run = if aligned {
+                RUN_IN_TURN
+            } else {
+                RUN_IN_TURN / 4
+            };
+            take[turn] = axes[turn].size.min(run.div_ceil(reach)).min(ROWS);
             let row = TURN / take[turn] / LINE * LINE;
             greedy(&mut take, axes, packed.max(turn + 1), cell, row);
             let how = Move::Rows(axes[turn].dst);

@@ -1,22 +1,15 @@
 //! Writes that pass the caches by. An output larger than the last cache would only push out what is there,
 //! and an ordinary store reads each line before it overwrites it; non-temporal stores do neither.
 
-use super::ahead::Ahead;
 use std::sync::OnceLock;
 
-/// Copies `bytes` from `src` to `dst` without leaving them in the cache, and asks for `pace` lines of what
-/// comes next with each line written. Call [`fence`] before another thread may look.
+/// Copies `bytes` from `src` to `dst` without leaving them in the cache. Call [`fence`] before another
+/// thread may look.
 ///
 /// # Safety
 /// Both stretches lie inside live allocations and do not overlap; the source is initialised.
 #[cfg(target_arch = "x86_64")]
-pub(super) unsafe fn stream(
-    src: *const u8,
-    dst: *mut u8,
-    bytes: usize,
-    next: &mut Ahead,
-    pace: usize,
-) {
+pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
     const LINE: usize = 64;
     // Ordinary stores up to the first whole line and after the last: a line that is streamed in part costs
@@ -41,7 +34,6 @@ pub(super) unsafe fn stream(
             _mm_stream_si128(to.add(3), d);
             from = from.add(4);
             to = to.add(4);
-            next.ask(pace);
         }
         core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
     }
@@ -52,14 +44,7 @@ pub(super) unsafe fn stream(
 /// # Safety
 /// Both stretches lie inside live allocations and do not overlap; the source is initialised.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) unsafe fn stream(
-    src: *const u8,
-    dst: *mut u8,
-    bytes: usize,
-    next: &mut Ahead,
-    pace: usize,
-) {
-    next.ask(pace * bytes.div_ceil(64));
+pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     // SAFETY: passed on unchanged (K1, K3, K4).
     unsafe { core::ptr::copy_nonoverlapping(src, dst, bytes) }
 }

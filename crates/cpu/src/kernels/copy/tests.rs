@@ -129,8 +129,11 @@ fn any_strides_copy_like_the_index_loop() {
             };
             cells *= sizes[axis].max(1);
         }
-        let gaps =
-            |dice: &mut Dice| (0..rank).map(|_| dice.below(4).saturating_sub(2)).collect::<Vec<_>>();
+        let gaps = |dice: &mut Dice| {
+            (0..rank)
+                .map(|_| dice.below(4).saturating_sub(2))
+                .collect::<Vec<_>>()
+        };
         let order = shuffled(&mut dice, rank);
         let mut from = nested(&sizes, &order, &gaps(&mut dice));
         for stride in &mut from {
@@ -149,7 +152,8 @@ fn any_strides_copy_like_the_index_loop() {
         }
         let mut to = nested(&sizes, &order, &holes);
         if case % 7 == 0 {
-            to.iter_mut().for_each(|stride| *stride *= [1, -1, 2][dice.below(3)]);
+            to.iter_mut()
+                .for_each(|stride| *stride *= [1, -1, 2][dice.below(3)]);
             // Doubling one stride may make cells of another axis meet it, so double all or none.
             let plain = nested(&sizes, &order, &holes);
             if to.iter().zip(&plain).any(|(a, b)| a.abs() != b.abs()) {
@@ -195,7 +199,14 @@ fn transposes_of_every_width_copy_like_the_index_loop() {
 #[test]
 fn permutations_of_three_axes_copy_like_the_index_loop() {
     let sizes = [24, 33, 520];
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
         let to = nested(&sizes, &[0, 1, 2], &[0; 3]);
         let from = nested(&sizes, &order, &[0; 3]);
         for width in WIDTHS {
@@ -247,7 +258,13 @@ fn a_part_of_a_larger_output_leaves_the_rest_alone() {
 fn outputs_larger_than_the_cache_are_whole() {
     let n = (stream::threshold() / 4 + 4099).next_multiple_of(512);
     check(&[n], &[1], &[1], 4, Path::Public);
-    check(&[n / 512, 512], &[1, n as isize / 512], &[512, 1], 4, Path::Public);
+    check(
+        &[n / 512, 512],
+        &[1, n as isize / 512],
+        &[512, 1],
+        4,
+        Path::Public,
+    );
     check(&[n / 512, 512], &[0, 1], &[512, 1], 4, Path::Public);
 }
 
@@ -259,7 +276,11 @@ fn fill_repeats_its_pattern() {
             let mut out = vec![0u8; width * count + 1];
             // SAFETY: the buffer holds `count` elements and a guard byte.
             unsafe { fill(out.as_mut_ptr(), &pattern, count) };
-            assert!(out[..width * count].chunks(width).all(|cell| cell == pattern));
+            assert!(
+                out[..width * count]
+                    .chunks(width)
+                    .all(|cell| cell == pattern)
+            );
             assert_eq!(out[width * count], 0);
         }
     }

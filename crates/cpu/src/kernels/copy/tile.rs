@@ -58,9 +58,11 @@ unsafe fn spread<C: Cell>(walk: Axis, copies: usize, src: *const u8, stage: *mut
         unsafe {
             let value = src.offset(i * walk.src).cast::<C>().read_unaligned();
             let splat = [value; VECTOR];
-            let start = stage.offset(i * walk.dst);
-            for j in 0..vectors {
-                let to = start.add(j * VECTOR);
+            let mut to = stage.offset(i * walk.dst);
+            // One vector is the common case, and quicker for being known when compiled.
+            core::ptr::copy_nonoverlapping(splat.as_ptr().cast::<u8>(), to, VECTOR);
+            for _ in 1..vectors {
+                to = to.add(VECTOR);
                 core::ptr::copy_nonoverlapping(splat.as_ptr().cast::<u8>(), to, VECTOR);
             }
         }

@@ -30,12 +30,8 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
     if axis.src.unsigned_abs() >= last.src.unsigned_abs() || last.dst != cell as isize {
         return false;
     }
-    let side = VECTOR / cell;
-    let squares = side > 1
-        && axis.src.unsigned_abs() == cell
-        && axis.size >= side
-        && last.size >= side;
-    if !squares && (axis.size < 4 || axis.size * last.size < 64) {
+    let turn = squares(axis, last, cell);
+    if turn.is_none() && (axis.size < 4 || axis.size * last.size < 64) {
         return false;
     }
     let mut run = axis;
@@ -55,14 +51,12 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
     // SAFETY: the plane of `run` and `last` lies inside at every index of the rest (K1, K3, K4), and where
     // squares are turned it is at least a square long both ways.
     unsafe {
-        match (squares, cell) {
-            (true, 1) => each(&rest, src, dst, &mut |s, d| plane::<u8>(run, last, s, d)),
-            (true, 2) => each(&rest, src, dst, &mut |s, d| plane::<u16>(run, last, s, d)),
-            (true, 4) => each(&rest, src, dst, &mut |s, d| plane::<u32>(run, last, s, d)),
-            (true, 8) => each(&rest, src, dst, &mut |s, d| plane::<u64>(run, last, s, d)),
-            _ => with_cell!(cell, C => each(&rest, src, dst, &mut |s, d| {
-                cells::<C>(run, last, s, d);
-            })),
+        if let Some(turn) = turn {
+            each(&rest, src, dst, &mut |src, dst| turn(run, last, src, dst));
+        } else {
+            with_cell!(cell, C => each(&rest, src, dst, &mut |src, dst| {
+                cells::<C>(run, last, src, dst);
+            }));
         }
     }
     true
@@ -74,109 +68,240 @@ unsafe fn cells<C: Cell>(run: Axis, across: Axis, src: *const u8, dst: *mut u8) 
         for r in 0..run.size as isize {
             // SAFETY: an index of the plane (K1, K3, K4).
             unsafe {
-                let value = src.offset(a * across.src + r * run.src).cast::<C>().read_unaligned();
-                dst.offset(a * across.dst + r * run.dst).cast::<C>().write_unaligned(value);
+                let value = src
+                    .offset(a * across.src + r * run.src)
+                    .cast::<C>()
+                    .read_unaligned();
+                dst.offset(a * across.dst + r * run.dst)
+                    .cast::<C>()
+                    .write_unaligned(value);
             }
         }
     }
+}
+
+/// Copies a plane whose first axis is contiguous in the source and whose second is in the destination.
+type Plane = unsafe fn(Axis, Axis, *const u8, *mut u8);
+
+/// The widest way to turn planes of this size in registers, if any square fits.
+fn squares(run: Axis, across: Axis, cell: usize) -> Option<Plane> {
+    let side = VECTOR / cell;
+    if run.src.unsigned_abs() != cell || side == 1 || run.size < side || across.size < side {
+        return None;
+    }
+    #[cfg(target_arch = "x86_64")]
+    if across.size >= 2 * side && std::arch::is_x86_feature_detected!("avx2") {
+        return Some(match cell {
+            1 => avx2::turn_1,
+            2 => avx2::turn_2,
+            4 => avx2::turn_4,
+            _ => avx2::turn_8,
+        });
+    }
+    Some(match cell {
+        1 => basic::turn_1,
+        2 => basic::turn_2,
+        4 => basic::turn_4,
+        _ => basic::turn_8,
+    })
 }
 
 /// Where the squares along an axis of `size` start. The last one is moved back to end with the axis, and
 /// turns some cells twice, which spares the ragged edge.
-fn squares(size: usize, side: usize) -> impl Iterator<Item = isize> {
+fn starts(size: usize, side: usize) -> impl Iterator<Item = isize> {
     (0..size.div_ceil(side)).map(move |i| (i * side).min(size - side) as isize)
 }
 
-/// Turns one plane: `run` is contiguous in the source, `across` in the destination.
-unsafe fn plane<C: Interleave>(run: Axis, across: Axis, src: *const u8, dst: *mut u8) {
-    let side = VECTOR / C::WIDTH;
-    let width = C::WIDTH as isize;
-    for a in squares(across.size, side) {
-        for r in squares(run.size, side) {
-            // SAFETY: a square inside the plane, `side` cells along both axes (K1, K3, K4).
-            unsafe {
-                let src = src.offset(a * across.src + r * width);
-                let dst = dst.offset(a * width + r * run.dst);
-                C::square(src, across.src, dst, run.dst);
+/// A plane turned in registers. Interleaving the first half of the rows of a square with the second is a
+/// perfect shuffle of its cells; as many shuffles as the side has doublings exchange row and column. A
+/// vector of several lanes turns as many squares, which lie side by side in the destination.
+#[cfg(target_arch = "x86_64")]
+macro_rules! turn {
+    ($name:ident, $cell:ty, $feature:literal, $lanes:literal, $load:ident, $low:ident, $high:ident, $store:ident) => {
+        #[target_feature(enable = $feature)]
+        pub(super) unsafe fn $name(run: Axis, across: Axis, src: *const u8, dst: *mut u8) {
+            const WIDTH: isize = size_of::<$cell>() as isize;
+            const SIDE: usize = VECTOR / size_of::<$cell>();
+            for a in starts(across.size, $lanes * SIDE) {
+                for r in starts(run.size, SIDE) {
+                    // SAFETY: the squares lie inside the plane, `SIDE` cells along the run and a vector
+                    // across (K1, K3, K4).
+                    unsafe {
+                        let src = src.offset(a * across.src + r * WIDTH);
+                        let dst = dst.offset(a * WIDTH + r * run.dst);
+                        let mut rows: [_; SIDE] = core::array::from_fn(|i| {
+                            $load(
+                                src.offset(i as isize * across.src),
+                                SIDE as isize * across.src,
+                            )
+                        });
+                        for _ in 0..SIDE.ilog2() {
+                            let before = rows;
+                            for i in 0..SIDE / 2 {
+                                rows[2 * i] = $low(before[i], before[i + SIDE / 2]);
+                                rows[2 * i + 1] = $high(before[i], before[i + SIDE / 2]);
+                            }
+                        }
+                        for (i, row) in rows.iter().enumerate() {
+                            $store(dst.offset(i as isize * run.dst).cast(), *row);
+                        }
+                    }
+                }
             }
+        }
+    };
+}
+
+/// Vectors of one lane, which every x86-64 processor has.
+#[cfg(target_arch = "x86_64")]
+mod basic {
+    use super::{Axis, VECTOR, starts};
+    use core::arch::x86_64::*;
+
+    /// # Safety
+    /// A vector at `at` is inside (K1).
+    #[inline(always)]
+    unsafe fn load(at: *const u8, _: isize) -> __m128i {
+        // SAFETY: the caller's word.
+        unsafe { _mm_loadu_si128(at.cast()) }
+    }
+
+    turn!(
+        turn_1,
+        u8,
+        "sse2",
+        1,
+        load,
+        _mm_unpacklo_epi8,
+        _mm_unpackhi_epi8,
+        _mm_storeu_si128
+    );
+    turn!(
+        turn_2,
+        u16,
+        "sse2",
+        1,
+        load,
+        _mm_unpacklo_epi16,
+        _mm_unpackhi_epi16,
+        _mm_storeu_si128
+    );
+    turn!(
+        turn_4,
+        u32,
+        "sse2",
+        1,
+        load,
+        _mm_unpacklo_epi32,
+        _mm_unpackhi_epi32,
+        _mm_storeu_si128
+    );
+    turn!(
+        turn_8,
+        u64,
+        "sse2",
+        1,
+        load,
+        _mm_unpacklo_epi64,
+        _mm_unpackhi_epi64,
+        _mm_storeu_si128
+    );
+}
+
+/// Vectors of two lanes.
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Axis, VECTOR, starts};
+    use core::arch::x86_64::*;
+
+    /// # Safety
+    /// Vectors at `at` and `next` bytes further are inside (K1).
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn load(at: *const u8, next: isize) -> __m256i {
+        // SAFETY: the caller's word.
+        unsafe {
+            let low = _mm_loadu_si128(at.cast());
+            let high = _mm_loadu_si128(at.offset(next).cast());
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
         }
     }
+
+    turn!(
+        turn_1,
+        u8,
+        "avx2",
+        2,
+        load,
+        _mm256_unpacklo_epi8,
+        _mm256_unpackhi_epi8,
+        _mm256_storeu_si256
+    );
+    turn!(
+        turn_2,
+        u16,
+        "avx2",
+        2,
+        load,
+        _mm256_unpacklo_epi16,
+        _mm256_unpackhi_epi16,
+        _mm256_storeu_si256
+    );
+    turn!(
+        turn_4,
+        u32,
+        "avx2",
+        2,
+        load,
+        _mm256_unpacklo_epi32,
+        _mm256_unpackhi_epi32,
+        _mm256_storeu_si256
+    );
+    turn!(
+        turn_8,
+        u64,
+        "avx2",
+        2,
+        load,
+        _mm256_unpacklo_epi64,
+        _mm256_unpackhi_epi64,
+        _mm256_storeu_si256
+    );
 }
 
-/// Cells that can be turned in registers.
-trait Interleave: Cell {
-    /// Reads a vector at each of `src + i * from` and writes the transposed square by vectors at each of
-    /// `dst + i * to`.
-    ///
-    /// # Safety
-    /// `VECTOR / WIDTH` whole vectors lie inside on both sides; the destination is nobody else's.
-    unsafe fn square(src: *const u8, from: isize, dst: *mut u8, to: isize);
-}
+/// Squares in arrays, for the compiler to make of them what it can.
+#[cfg(not(target_arch = "x86_64"))]
+mod basic {
+    use super::{Axis, VECTOR, starts};
 
-#[cfg(target_arch = "x86_64")]
-macro_rules! interleave {
-    ($($cell:ty, $low:ident, $high:ident;)*) => {$(
-        impl Interleave for $cell {
-            #[inline(always)]
-            unsafe fn square(src: *const u8, from: isize, dst: *mut u8, to: isize) {
-                use core::arch::x86_64::*;
+    macro_rules! turn {
+        ($name:ident, $cell:ty) => {
+            pub(super) unsafe fn $name(run: Axis, across: Axis, src: *const u8, dst: *mut u8) {
+                const WIDTH: isize = size_of::<$cell>() as isize;
                 const SIDE: usize = VECTOR / size_of::<$cell>();
-                // SAFETY: SSE2 is part of x86-64; the caller vouches for every vector (K1, K3, K4).
-                unsafe {
-                    let mut rows = [_mm_setzero_si128(); SIDE];
-                    for (i, row) in rows.iter_mut().enumerate() {
-                        *row = _mm_loadu_si128(src.offset(i as isize * from).cast());
-                    }
-                    // Interleaving the first half of the rows with the second is a perfect shuffle of all
-                    // cells; log2(SIDE) of them exchange row and column.
-                    for _ in 0..SIDE.ilog2() {
-                        let before = rows;
-                        for i in 0..SIDE / 2 {
-                            rows[2 * i] = $low(before[i], before[i + SIDE / 2]);
-                            rows[2 * i + 1] = $high(before[i], before[i + SIDE / 2]);
+                for a in starts(across.size, SIDE) {
+                    for r in starts(run.size, SIDE) {
+                        let mut turned = [[0 as $cell; SIDE]; SIDE];
+                        // SAFETY: the square lies inside the plane (K1, K3, K4).
+                        unsafe {
+                            for i in 0..SIDE {
+                                let at = src.offset((a + i as isize) * across.src + r * WIDTH);
+                                let row = at.cast::<[$cell; SIDE]>().read_unaligned();
+                                (0..SIDE).for_each(|j| turned[j][i] = row[j]);
+                            }
+                            for (i, row) in turned.iter().enumerate() {
+                                let at = dst.offset((r + i as isize) * run.dst + a * WIDTH);
+                                at.cast::<[$cell; SIDE]>().write_unaligned(*row);
+                            }
                         }
-                    }
-                    for (i, row) in rows.iter().enumerate() {
-                        _mm_storeu_si128(dst.offset(i as isize * to).cast(), *row);
                     }
                 }
             }
-        }
-    )*};
-}
+        };
+    }
 
-#[cfg(target_arch = "x86_64")]
-interleave! {
-    u8, _mm_unpacklo_epi8, _mm_unpackhi_epi8;
-    u16, _mm_unpacklo_epi16, _mm_unpackhi_epi16;
-    u32, _mm_unpacklo_epi32, _mm_unpackhi_epi32;
-    u64, _mm_unpacklo_epi64, _mm_unpackhi_epi64;
+    turn!(turn_1, u8);
+    turn!(turn_2, u16);
+    turn!(turn_4, u32);
+    turn!(turn_8, u64);
 }
-
-#[cfg(not(target_arch = "x86_64"))]
-macro_rules! interleave {
-    ($($cell:ty)*) => {$(
-        impl Interleave for $cell {
-            #[inline(always)]
-            unsafe fn square(src: *const u8, from: isize, dst: *mut u8, to: isize) {
-                const SIDE: usize = VECTOR / size_of::<$cell>();
-                let mut turned = [[0 as $cell; SIDE]; SIDE];
-                // SAFETY: the caller vouches for every vector (K1, K3, K4).
-                unsafe {
-                    for i in 0..SIDE {
-                        let row = src.offset(i as isize * from).cast::<[$cell; SIDE]>().read_unaligned();
-                        for j in 0..SIDE {
-                            turned[j][i] = row[j];
-                        }
-                    }
-                    for (i, row) in turned.iter().enumerate() {
-                        dst.offset(i as isize * to).cast::<[$cell; SIDE]>().write_unaligned(*row);
-                    }
-                }
-            }
-        }
-    )*};
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-interleave! { u8 u16 u32 u64 }

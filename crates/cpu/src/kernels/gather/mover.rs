@@ -4,16 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::kernels::index::{Bounds, OUTSIDE, STRIP};
-use crate::kernels::loops::Loops;
-
-/// The offset of a row outside, under [`Bounds::Fill`].
-const NOWHERE: isize = isize::MIN;
-
-/// A source of up to this many bytes stays in the caches, and prefetching it costs more than it gives.
-const CACHED: usize = 4 << 20;
-
-/// How many elements ahead to prefetch: about what a core can have under way.
-const AHEAD: usize = 24;
+use crate::kernels::loops::{AHEAD, CACHED, Loops, prefetch};
 
 /// Cells of a strip of indices, then the byte offsets they stand for.
 pub(super) struct Strip([MaybeUninit<usize>; STRIP]);
@@ -28,35 +19,91 @@ impl Strip {
         &mut self.0[first..first + count]
     }
 
-    /// Turns the first `count` cells, given their number, into byte offsets.
+    /// The first `count` cells, to be read at a fixed stride in bytes.
     ///
     /// # Safety
     /// They were written.
-    pub(super) unsafe fn resolve(
+    pub(super) unsafe fn at_stride(&self, count: usize, stride: isize) -> Offsets<'_> {
+        let cells = &self.0[..count];
+        // SAFETY: the caller's.
+        let cells = unsafe { &*(&raw const *cells as *const [usize]) };
+        Offsets { cells, stride }
+    }
+
+    /// The first `count` cells, replaced by byte offsets, given their number.
+    ///
+    /// # Safety
+    /// They were written.
+    pub(super) unsafe fn at_offsets(
         &mut self,
         count: usize,
         offset: impl Fn(usize, usize) -> isize,
-    ) -> &[isize] {
-        let strip = &mut self.0[..count];
-        for (i, slot) in strip.iter_mut().enumerate() {
+    ) -> Offsets<'_> {
+        for (i, slot) in self.0[..count].iter_mut().enumerate() {
             // SAFETY: the caller's.
             let cell = unsafe { slot.assume_init() };
-            let at = if cell == OUTSIDE { NOWHERE } else { offset(i, cell) };
-            slot.write(at as usize);
+            slot.write(if cell == OUTSIDE {
+                OUTSIDE
+            } else {
+                offset(i, cell) as usize
+            });
         }
-        // SAFETY: all were written, and any usize is an isize.
-        unsafe { std::slice::from_raw_parts(strip.as_ptr().cast(), count) }
+        // SAFETY: all were written.
+        unsafe { self.at_stride(count, 1) }
     }
+}
+
+/// Where rows start, in bytes from the source: each cell times the stride, unless it is outside.
+#[derive(Clone, Copy)]
+pub(super) struct Offsets<'s> {
+    cells: &'s [usize],
+    stride: isize,
 }
 
 /// Sources `pitch` bytes apart, each read at the same offsets.
 #[derive(Clone, Copy)]
-struct Task<'a> {
+struct Task<'s> {
     source: *const u8,
     pitch: isize,
     repeat: usize,
-    offsets: &'a [isize],
+    offsets: Offsets<'s>,
     dst: *mut u8,
+}
+
+impl Task<'_> {
+    /// Visits each row: where it is read, if it is inside, and where it goes.
+    #[inline(always)]
+    fn rows<const FAR: bool>(
+        self,
+        bytes: usize,
+        mut visit: impl FnMut(Option<*const u8>, *mut u8),
+    ) {
+        let Offsets { cells, stride } = self.offsets;
+        let at = |r: usize, i: usize| {
+            let offset = (cells[i] as isize).wrapping_mul(stride);
+            self.source
+                .wrapping_offset(r as isize * self.pitch)
+                .wrapping_offset(offset)
+        };
+        let mut to = self.dst;
+        for r in 0..self.repeat {
+            for i in 0..cells.len() {
+                if FAR {
+                    let later = i + AHEAD;
+                    let (r, later) = if later < cells.len() {
+                        (r, later)
+                    } else {
+                        (r + 1, later - cells.len())
+                    };
+                    if later < cells.len() {
+                        prefetch(at(r, later));
+                    }
+                }
+                visit((cells[i] != OUTSIDE).then(|| at(r, i)), to);
+                to = to.wrapping_add(bytes);
+            }
+        }
+    }
 }
 
 /// Moves rows of one shape.
@@ -65,6 +112,7 @@ pub(super) struct Mover {
     width: usize,
     /// The fill element, over and over.
     fill: [u8; 16],
+    far: bool,
     kind: Kind,
 }
 
@@ -78,17 +126,16 @@ enum Kind {
 }
 
 impl Mover {
-    /// For rows of `row`, of elements of `width` bytes, in a source of `cells` rows.
-    pub(super) fn new(width: usize, row: Loops<1>, cells: usize, bounds: Bounds) -> Mover {
+    /// For rows of `row`, of elements of `width` bytes, in a source of `rows` rows.
+    pub(super) fn new(width: usize, row: Loops<1>, rows: usize, bounds: Bounds) -> Mover {
         let [step] = row.steps();
         let bytes = row.len() * width;
         let packed = row.len() == 1 || row.is_one_row() && step == 1;
-        let (element, filled) = match bounds {
-            Bounds::Fill(element) => (element, true),
+        let (fill, filled) = match bounds {
+            Bounds::Fill(element) => (std::array::from_fn(|i| element[i & (width - 1)]), true),
             _ => ([0; 16], false),
         };
-        let fill = std::array::from_fn(|i| element[i % width]);
-        let far = cells.saturating_mul(bytes) > CACHED;
+        let far = rows.saturating_mul(bytes) > CACHED;
         let kind = match (packed, bytes) {
             (true, 1) => Kind::Word(words_of::<u8>(filled, far)),
             (true, 2) => Kind::Word(words_of::<u16>(filled, far)),
@@ -104,7 +151,13 @@ impl Mover {
                 _ => span::<[u64; 2]>,
             }),
         };
-        Mover { row, width, fill, kind }
+        Mover {
+            row,
+            width,
+            fill,
+            far,
+            kind,
+        }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -120,7 +173,7 @@ impl Mover {
     /// # Safety
     /// As [`Mover::rows`], for rows of one element.
     #[inline]
-    pub(super) unsafe fn row(&self, source: *const u8, offsets: &[isize], dst: *mut u8) {
+    pub(super) unsafe fn row(&self, source: *const u8, offsets: Offsets, dst: *mut u8) {
         // SAFETY: the caller's.
         unsafe { self.rows(source, 0, 1, offsets, dst, 0..1) }
     }
@@ -128,17 +181,23 @@ impl Mover {
     /// From each of `repeat` sources, `pitch` bytes apart, the part `inners` of the row at each offset.
     ///
     /// # Safety
-    /// K1, K2, K4 for each row, unless it is nowhere; `dst` has room for the whole rows, under K3.
+    /// K1, K2, K4 for each row, unless it is outside; `dst` has room for the whole rows, under K3.
     pub(super) unsafe fn rows(
         &self,
         source: *const u8,
         pitch: isize,
         repeat: usize,
-        offsets: &[isize],
+        offsets: Offsets,
         dst: *mut u8,
         inners: Range<usize>,
     ) {
-        let task = Task { source, pitch, repeat, offsets, dst };
+        let task = Task {
+            source,
+            pitch,
+            repeat,
+            offsets,
+            dst,
+        };
         // SAFETY: the caller's.
         unsafe {
             match self.kind {
@@ -154,7 +213,12 @@ impl Mover {
                     let ([step], width) = (self.row.steps(), self.width as isize);
                     self.each_row(task, |from, to| match from {
                         Some(from) => self.row.spans(inners.clone(), |at, len, [offset]| {
-                            span(from.offset(offset * width), step, to.add(at * self.width), len);
+                            span(
+                                from.offset(offset * width),
+                                step,
+                                to.add(at * self.width),
+                                len,
+                            );
                         }),
                         None => self.pattern(to.add(inners.start * self.width), inners.len()),
                     });
@@ -163,21 +227,11 @@ impl Mover {
         }
     }
 
-    /// # Safety
-    /// As [`Mover::rows`].
-    #[inline]
-    unsafe fn each_row(&self, task: Task, visit: impl Fn(Option<*const u8>, *mut u8)) {
-        let bytes = self.row_bytes();
-        let mut to = task.dst;
-        for r in 0..task.repeat as isize {
-            for &offset in task.offsets {
-                // SAFETY: the caller's.
-                unsafe {
-                    let from = (offset != NOWHERE).then(|| task.source.offset(r * task.pitch + offset));
-                    visit(from, to);
-                    to = to.add(bytes);
-                }
-            }
+    fn each_row(&self, task: Task, visit: impl FnMut(Option<*const u8>, *mut u8)) {
+        if self.far {
+            task.rows::<true>(self.row_bytes(), visit);
+        } else {
+            task.rows::<false>(self.row_bytes(), visit);
         }
     }
 
@@ -186,7 +240,10 @@ impl Mover {
     unsafe fn pattern(&self, to: *mut u8, len: usize) {
         for i in 0..len {
             // SAFETY: the caller's; an element is at most 16 bytes.
-            unsafe { to.add(i * self.width).copy_from_nonoverlapping(self.fill.as_ptr(), self.width) };
+            unsafe {
+                to.add(i * self.width)
+                    .copy_from_nonoverlapping(self.fill.as_ptr(), self.width)
+            };
         }
     }
 }
@@ -207,25 +264,17 @@ fn words_of<W: Copy>(filled: bool, far: bool) -> unsafe fn(Task, &[u8; 16]) {
 unsafe fn words<W: Copy, const FILLED: bool, const FAR: bool>(task: Task, fill: &[u8; 16]) {
     // SAFETY: a word is at most 16 bytes and any bytes make one.
     let fill = unsafe { fill.as_ptr().cast::<W>().read_unaligned() };
-    let mut to = task.dst.cast::<W>();
-    for r in 0..task.repeat as isize {
-        let source = task.source.wrapping_offset(r * task.pitch);
-        for (i, &offset) in task.offsets.iter().enumerate() {
-            if FAR && let Some(&later) = task.offsets.get(i + AHEAD) {
-                prefetch(source.wrapping_offset(later));
-            }
-            // SAFETY: the caller's.
-            unsafe {
-                let word = if FILLED && offset == NOWHERE {
-                    fill
-                } else {
-                    source.offset(offset).cast::<W>().read_unaligned()
-                };
-                to.write_unaligned(word);
-                to = to.add(1);
-            }
+    task.rows::<FAR>(size_of::<W>(), |from, to| {
+        // SAFETY: the caller's. Nothing is outside unless there is a fill.
+        unsafe {
+            let word = match from {
+                None if FILLED => fill,
+                None => std::hint::unreachable_unchecked(),
+                Some(from) => from.cast::<W>().read_unaligned(),
+            };
+            to.cast::<W>().write_unaligned(word);
         }
-    }
+    });
 }
 
 /// # Safety
@@ -236,16 +285,4 @@ unsafe fn span<W: Copy>(from: *const u8, step: isize, to: *mut u8, len: usize) {
         // SAFETY: the caller's.
         unsafe { to.offset(i).write(*from.offset(i * step)) };
     }
-}
-
-#[inline(always)]
-fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint: any address will do, and every x86-64 has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }

@@ -7,22 +7,22 @@ use super::sum;
 use crate::element::{Element, Number, Truth};
 use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
 
-fn tree<T: Number>(terms: &[T]) -> T::Sum {
+fn tree<T: Number>(terms: &[T]) -> T::Accumulator {
     if terms.len() <= 128 {
-        let lanes: Vec<T::Sum> = (0..8.min(terms.len()))
+        let lanes: Vec<T::Accumulator> = (0..8.min(terms.len()))
             .map(|j| {
                 let lane = terms.iter().skip(j).step_by(8).map(|x| x.widen());
-                lane.reduce(T::add).unwrap()
+                lane.reduce(T::add).expect("a lane with terms")
             })
             .collect();
-        let pair = |left: Option<T::Sum>, right: Option<T::Sum>| match (left, right) {
+        let pair = |left: Option<T::Accumulator>, right: Option<T::Accumulator>| match (left, right) {
             (Some(left), Some(right)) => Some(T::add(left, right)),
             (left, _) => left,
         };
         let lane = |j: usize| lanes.get(j).copied();
         let low = pair(pair(lane(0), lane(1)), pair(lane(2), lane(3)));
         let high = pair(pair(lane(4), lane(5)), pair(lane(6), lane(7)));
-        return pair(low, high).unwrap();
+        return pair(low, high).expect("at least one term");
     }
     let blocks = terms.len().div_ceil(128);
     let mut left = 1;
@@ -36,23 +36,42 @@ fn tree<T: Number>(terms: &[T]) -> T::Sum {
 fn agrees<T: Element>(sample: &Sample<T::Cell>, reduced: &[bool]) {
     let axes = |flag: bool| -> Vec<usize> {
         let sizes = sample.sizes.iter().zip(reduced);
-        sizes.filter(|&(_, &is)| is == flag).map(|(&size, _)| size).collect()
+        sizes
+            .filter(|&(_, &is)| is == flag)
+            .map(|(&size, _)| size)
+            .collect()
     };
     let kept = axes(false);
     let mut terms = vec![Vec::new(); kept.iter().product()];
     for index in indices(&sample.sizes) {
-        let out: Vec<usize> = index.iter().zip(reduced).filter(|&(_, &is)| !is).map(|(&i, _)| i).collect();
+        let out: Vec<usize> = index
+            .iter()
+            .zip(reduced)
+            .filter(|&(_, &is)| !is)
+            .map(|(&i, _)| i)
+            .collect();
         terms[flat(&kept, &out)].push(sample.at(&index));
     }
     let wanted: Vec<T::Cell> = terms
         .iter()
-        .map(|terms| if terms.is_empty() { T::Cell::ZERO } else { T::Cell::narrow(tree(terms)) })
+        .map(|terms| {
+            if terms.is_empty() {
+                T::Cell::ZERO
+            } else {
+                T::Cell::narrow(tree(terms))
+            }
+        })
         .collect();
     let got = filled(T::Cell::ZERO, wanted.len(), |dst| {
         // SAFETY: K1 to K4: a sample stays within its memory, and the result is new.
         unsafe { sum(sample.block(), reduced, dst, T::DTYPE) };
     });
-    assert!(bytes(&got) == bytes(&wanted), "{} {:?} {reduced:?}", T::DTYPE, sample.sizes);
+    assert!(
+        bytes(&got) == bytes(&wanted),
+        "{} {:?} {reduced:?}",
+        T::DTYPE,
+        sample.sizes
+    );
 }
 
 fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
@@ -62,7 +81,9 @@ fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
         let reduced: Vec<bool> = sizes.iter().map(|_| rng.below(2) == 0).collect();
         agrees::<T>(&Sample::random(&mut rng, &sizes, &make), &reduced);
     }
-    for len in [1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 300, 384, 385, 1000, 1153] {
+    for len in [
+        1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 300, 384, 385, 1000, 1153,
+    ] {
         for (sizes, reduced) in [
             (vec![len], vec![true]),
             (vec![3, len], vec![false, true]),
@@ -86,7 +107,9 @@ fn every_sum_follows_the_tree() {
     agrees_for::<bf16>(|rng| bf16::from_f32(rng.below(9999) as f32 / 7e3 - 0.3));
     agrees_for::<f32>(|rng| rng.below(1 << 30) as f32 / 7e8 - 0.3);
     agrees_for::<f64>(|rng| rng.next() as f64 / 7e17 - 8.0);
-    agrees_for::<Complex<f32>>(|rng| Complex::new(rng.below(1 << 30) as f32, rng.below(1 << 20) as f32));
+    agrees_for::<Complex<f32>>(|rng| {
+        Complex::new(rng.below(1 << 30) as f32, rng.below(1 << 20) as f32)
+    });
     agrees_for::<Complex<f64>>(|rng| Complex::new(rng.next() as f64, -(rng.next() as f64)));
 }
 
@@ -137,7 +160,11 @@ fn one_term_is_its_own_sum_and_none_is_zero() {
 fn a_broadcast_source_is_summed_as_if_it_were_copied() {
     let one = [0.1f32];
     let sizes = [1000usize, 3];
-    let block = crate::kernels::Block { start: one.as_ptr().cast(), sizes: &sizes, strides: &[0, 0] };
+    let block = crate::kernels::Block {
+        start: one.as_ptr().cast(),
+        sizes: &sizes,
+        strides: &[0, 0],
+    };
     let got = filled(0.0f32, 3, |dst| {
         // SAFETY: K1: every index is the one element.
         unsafe { sum(block, &[true, false], dst, f32::DTYPE) };

@@ -1,0 +1,315 @@
+//! The tensor: a layout over shared storage. Its one constructor upholds what kernels rely on.
+
+use std::alloc;
+use std::mem::ManuallyDrop;
+use std::ops::Range;
+use std::sync::Arc;
+
+use stridewise_core::size::tuple;
+use stridewise_core::{DType, Error, Layout, Result, Value};
+
+use crate::element::Element;
+use crate::engine::Cpu;
+use crate::kernels::Block;
+use crate::pool::Buffer;
+use crate::storage::Storage;
+
+/// A tensor in main memory: an immutable value. Clones and views share storage and cost a reference count.
+///
+/// - **T1**: every index the layout reaches lies inside the storage (K1).
+/// - **T2**: the storage is aligned for the dtype (K2).
+/// - **T3**: what the layout reaches has been written (K4).
+///
+/// ```
+/// use stridewise_core::operators::Methods;
+/// use stridewise_cpu::Tensor;
+///
+/// let x = Tensor::from_vec(vec![1, 2, 3], &[3, 1])?;
+/// let y = x.expand([-1, 4])?;
+/// assert_eq!((y.shape(), y.strides()), (&[3, 4][..], &[1, 0][..]));
+/// assert!(y.shares_storage_with(&x));
+/// # Ok::<(), stridewise_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor {
+    layout: Layout,
+    dtype: DType,
+    storage: Arc<Storage>,
+}
+
+impl Tensor {
+    /// The one constructor: checks T1 and T2. T3 is the storage's: all of it has been written.
+    #[inline]
+    pub fn new(storage: Arc<Storage>, dtype: DType, layout: Layout) -> Result<Tensor> {
+        let width = dtype.width();
+        let reach = layout.reach();
+        let fits = reach
+            .end
+            .checked_mul(width)
+            .is_some_and(|end| end <= storage.len());
+        if !fits || storage.as_ptr().align_offset(alignment(dtype)) != 0 {
+            return Err(misfit(&storage, dtype, &layout));
+        }
+        Ok(Tensor {
+            layout,
+            dtype,
+            storage,
+        })
+    }
+
+    /// A packed tensor of the given values, row-major.
+    pub fn from_vec<T: Element>(values: Vec<T>, shape: &[usize]) -> Result<Tensor> {
+        let layout = Layout::packed(size_of::<T>(), shape)?;
+        require_count(values.len(), &layout)?;
+        let mut values = ManuallyDrop::new(values);
+        let (start, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+        let owner = Box::new(VecParts {
+            start,
+            len,
+            capacity,
+        });
+        // SAFETY: the vector's elements have no padding (they are Elements), stay where they are, and are
+        // reached through nothing but the storage until `owner` is dropped.
+        let storage = unsafe { Storage::foreign(start.cast(), len * size_of::<T>(), true, owner) };
+        Tensor::new(Arc::new(storage), T::DTYPE, layout)
+    }
+
+    /// A packed tensor from the bytes of its elements, in the machine's byte order.
+    pub fn from_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<Tensor> {
+        let layout = Layout::packed(dtype.width(), shape)?;
+        if bytes.len() != layout.count() * dtype.width() {
+            let message = format!(
+                "{} bytes were given for {dtype} of shape {}",
+                bytes.len(),
+                tuple(shape)
+            );
+            return Err(Error::shape(message).sizes(layout.count() * dtype.width(), bytes.len()));
+        }
+        let buffer = allocate(bytes.len())?;
+        // SAFETY: the buffer holds at least as many bytes and is new, so nothing overlaps.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.as_ptr(), bytes.len()) };
+        Tensor::filled(buffer, dtype, layout)
+    }
+
+    /// A tensor of rank 0.
+    pub fn scalar<T: Element>(value: T) -> Result<Tensor> {
+        Tensor::from_vec(vec![value], &[])
+    }
+
+    /// A tensor over a buffer whose every element has been written.
+    pub(crate) fn filled(buffer: Buffer, dtype: DType, layout: Layout) -> Result<Tensor> {
+        let len = layout.reach().end * dtype.width();
+        Tensor::new(Arc::new(Storage::owned(buffer, len)), dtype, layout)
+    }
+
+    /// Another layout over the same storage; an error where it would reach outside.
+    #[inline]
+    pub fn with_layout(&self, layout: Layout) -> Result<Tensor> {
+        Tensor::new(self.storage.clone(), self.dtype, layout)
+    }
+
+    /// The size of each axis.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.dims()
+    }
+
+    /// The stride of each axis, in elements.
+    pub fn strides(&self) -> &[isize] {
+        self.layout.strides()
+    }
+
+    /// How many axes.
+    pub fn rank(&self) -> usize {
+        self.layout.rank()
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// How the axes lie in memory.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How many elements.
+    pub fn count(&self) -> usize {
+        self.layout.count()
+    }
+
+    /// Bytes of all elements, each counted as often as it is seen.
+    pub fn nbytes(&self) -> usize {
+        self.count() * self.dtype.width()
+    }
+
+    /// Where the element at index zero lies; not to be read where the tensor is empty.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.storage
+            .as_ptr()
+            .wrapping_add(self.layout.offset() * self.dtype.width())
+    }
+
+    /// Where the storage begins.
+    pub fn storage_ptr(&self) -> *const u8 {
+        self.storage.as_ptr()
+    }
+
+    /// The storage.
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// Whether two tensors are views of one storage.
+    pub fn shares_storage_with(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// The addresses of the cells that are reached.
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        let (start, width) = (self.storage.as_ptr().addr(), self.dtype.width());
+        let reach = self.layout.reach();
+        start + reach.start * width..start + reach.end * width
+    }
+
+    /// The elements, row-major.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if T::DTYPE != self.dtype {
+            return Err(
+                Error::dtype(format!("the tensor is {}, not {}", self.dtype, T::DTYPE))
+                    .sizes(T::DTYPE, self.dtype)
+                    .help("use `cast` first"),
+            );
+        }
+        let packed = self.packed()?;
+        let mut values = Vec::new();
+        reserve(&mut values, packed.count())?;
+        let start = packed.as_ptr().cast::<T::Cell>();
+        // SAFETY: a packed tensor has `count` cells from index zero on (T1, T2), written before (T3); a
+        // cell takes any bit pattern.
+        values.extend((0..packed.count()).map(|at| T::from_cell(unsafe { start.add(at).read() })));
+        Ok(values)
+    }
+
+    /// The bytes of the elements, row-major.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let packed = self.packed()?;
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, packed.nbytes())?;
+        if packed.nbytes() > 0 {
+            // SAFETY: a packed tensor has `nbytes` bytes from index zero on (T1), written before (T3).
+            bytes.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(packed.as_ptr(), packed.nbytes())
+            });
+        }
+        Ok(bytes)
+    }
+
+    /// The one element of a tensor that has just one.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        match self.to_vec()?.as_slice() {
+            [one] => Ok(*one),
+            many => Err(
+                Error::shape(format!("the tensor has {} elements, not one", many.len()))
+                    .sizes(1, many.len())
+                    .note("shape", tuple(self.shape())),
+            ),
+        }
+    }
+
+    /// The tensor itself where it is packed, otherwise a packed copy.
+    pub(crate) fn packed(&self) -> Result<Tensor> {
+        match self.layout.is_packed() {
+            true => Ok(self.clone()),
+            false => Cpu.packed_copy(self),
+        }
+    }
+
+    /// The memory as kernels see it; K1, K2 and K4 are T1, T2 and T3.
+    pub(crate) fn block(&self) -> Block<'_> {
+        Block {
+            start: self.as_ptr(),
+            sizes: self.shape(),
+            strides: self.strides(),
+        }
+    }
+
+    /// The storage, if nobody else holds it.
+    pub(crate) fn storage_mut(&mut self) -> Option<&mut Storage> {
+        Arc::get_mut(&mut self.storage)
+    }
+}
+
+/// A vector taken apart, so that its memory can be written without going through it.
+struct VecParts<T> {
+    start: *mut T,
+    len: usize,
+    capacity: usize,
+}
+
+// SAFETY: it owns its elements as a vector does, and they are Send.
+unsafe impl<T: Element> Send for VecParts<T> {}
+// SAFETY: nothing can be done with a shared one.
+unsafe impl<T: Element> Sync for VecParts<T> {}
+
+impl<T> Drop for VecParts<T> {
+    fn drop(&mut self) {
+        // SAFETY: the three parts came from one vector, and this is the only time they are put together.
+        drop(unsafe { Vec::from_raw_parts(self.start, self.len, self.capacity) });
+    }
+}
+
+impl Value for Tensor {
+    type Engine = Cpu;
+
+    #[inline]
+    fn engine(&self) -> Cpu {
+        Cpu
+    }
+}
+
+/// What an element must be aligned to: 16-byte elements are pairs of 8.
+const fn alignment(dtype: DType) -> usize {
+    if dtype.width() > 8 { 8 } else { dtype.width() }
+}
+
+/// A buffer from the pool.
+pub(crate) fn allocate(bytes: usize) -> Result<Buffer> {
+    Buffer::new(bytes).map_err(|failure| {
+        Error::memory(format!("{bytes} bytes are needed, but {}", failure.why)).sizes(bytes, "less")
+    })
+}
+
+fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<()> {
+    values.try_reserve_exact(count).map_err(|_| {
+        let bytes = alloc::Layout::array::<T>(count).map_or(usize::MAX, |layout| layout.size());
+        Error::memory(format!(
+            "{bytes} bytes are needed, but memory has not that much"
+        ))
+    })
+}
+
+fn require_count(given: usize, layout: &Layout) -> Result<()> {
+    if given == layout.count() {
+        return Ok(());
+    }
+    let shape = tuple(layout.dims());
+    Err(Error::shape(format!(
+        "{given} values were given, but shape {shape} holds {}",
+        layout.count()
+    ))
+    .sizes(layout.count(), given)
+    .note("shape", shape))
+}
+
+#[cold]
+fn misfit(storage: &Storage, dtype: DType, layout: &Layout) -> Error {
+    Error::shape(format!(
+        "the layout does not fit the storage of {} bytes",
+        storage.len()
+    ))
+    .note("shape", tuple(layout.dims()))
+    .note("strides", tuple(layout.strides()))
+    .note("offset", layout.offset())
+    .note("dtype", dtype)
+}

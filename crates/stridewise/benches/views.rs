@@ -1,0 +1,68 @@
+//! What a view costs: nanoseconds a call, the reference count included.
+
+use divan::{Bencher, black_box};
+use stridewise::params::Pattern;
+use stridewise::prelude::*;
+
+fn main() {
+    divan::main();
+}
+
+fn input() -> Tensor {
+    zeros([4, 1, 3, 5], DType::F32).expect("a small tensor")
+}
+
+#[divan::bench]
+fn expand(bencher: Bencher) {
+    let x = input();
+    bencher.bench_local(|| black_box(&x).expand(black_box([2, 1, 4, 4, 3, 5])));
+}
+
+#[divan::bench]
+fn unflatten(bencher: Bencher) {
+    let x = zeros([4, 6, 16], DType::F32).expect("a small tensor");
+    bencher.bench_local(|| black_box(&x).unflatten(black_box(1), black_box([2, -1])));
+}
+
+#[divan::bench]
+fn unsqueeze(bencher: Bencher) {
+    let x = input();
+    bencher.bench_local(|| black_box(&x).unsqueeze(black_box(1)));
+}
+
+#[divan::bench]
+fn atleast_3d(bencher: Bencher) {
+    let x = zeros([5], DType::F32).expect("a small tensor");
+    bencher.bench_local(|| black_box(&x).atleast_3d());
+}
+
+#[divan::bench]
+fn enforce_shape(bencher: Bencher) {
+    let x = input();
+    let pattern: Pattern<usize> = pattern!["B", 1, .., 5];
+    bencher.bench_local(|| black_box(&x).enforce_shape(black_box(&pattern)));
+}
+
+#[divan::bench]
+fn permute(bencher: Bencher) {
+    let x = input();
+    bencher.bench_local(|| black_box(&x).permute(black_box([3, 1, 0, 2])));
+}
+
+#[divan::bench]
+fn slice(bencher: Bencher) {
+    let x = input();
+    bencher.bench_local(|| black_box(&x).slice(black_box(index![1.., .., 0])));
+}
+
+#[divan::bench]
+fn reshape(bencher: Bencher) {
+    let x = input();
+    bencher.bench_local(|| black_box(&x).reshape(black_box([12, -1])));
+}
+
+#[divan::bench]
+fn clone(bencher: Bencher) {
+    let x = input();
+    bencher.bench_local(|| black_box(&x).clone());
+}

@@ -1,0 +1,113 @@
+//! Running commands one after another, saying what each is and how long it took.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Why a chore failed.
+pub(crate) type Failure = String;
+
+/// A named part of a chore.
+pub(crate) struct Step {
+    name: &'static str,
+    work: Work,
+}
+
+enum Work {
+    Command(Cargo),
+    Check(fn() -> Result<(), Failure>),
+}
+
+/// A call of cargo.
+pub(crate) struct Cargo {
+    args: Vec<&'static str>,
+    env: Vec<(&'static str, &'static str)>,
+    quiet: bool,
+}
+
+/// Cargo with these arguments.
+pub(crate) fn cargo<const N: usize>(args: [&'static str; N]) -> Cargo {
+    Cargo {
+        args: args.into(),
+        env: Vec::new(),
+        quiet: false,
+    }
+}
+
+impl Cargo {
+    pub(crate) fn with_env(mut self, name: &'static str, value: &'static str) -> Cargo {
+        self.env.push((name, value));
+        self
+    }
+
+    /// Shows its output only if it fails.
+    pub(crate) fn quiet(mut self) -> Cargo {
+        self.quiet = true;
+        self
+    }
+
+    fn run(&self) -> Result<(), Failure> {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        command
+            .args(&self.args)
+            .envs(self.env.iter().copied())
+            .current_dir(root());
+        if self.quiet {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let done = command.spawn().and_then(|child| child.wait_with_output());
+        let done = done.map_err(|error| format!("cargo cannot be run: {error}"))?;
+        if done.status.success() {
+            return Ok(());
+        }
+        eprint!(
+            "{}{}",
+            String::from_utf8_lossy(&done.stdout),
+            String::from_utf8_lossy(&done.stderr)
+        );
+        Err(format!("`cargo {}` failed", self.args.join(" ")))
+    }
+}
+
+impl Step {
+    pub(crate) fn command(name: &'static str, command: Cargo) -> Step {
+        Step {
+            name,
+            work: Work::Command(command),
+        }
+    }
+
+    pub(crate) fn check(name: &'static str, check: fn() -> Result<(), Failure>) -> Step {
+        Step {
+            name,
+            work: Work::Check(check),
+        }
+    }
+}
+
+/// Runs steps in order and stops at the first that fails.
+pub(crate) fn run_all(steps: &[Step]) -> Result<(), Failure> {
+    let start = Instant::now();
+    for step in steps {
+        let begun = Instant::now();
+        println!("xtask: {}", step.name);
+        match &step.work {
+            Work::Command(command) => command.run()?,
+            Work::Check(check) => check()?,
+        }
+        println!(
+            "xtask: {} took {:.0} s",
+            step.name,
+            begun.elapsed().as_secs_f64()
+        );
+    }
+    println!("xtask: all done in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap_or(Path::new("."))
+}
