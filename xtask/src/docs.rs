@@ -72,6 +72,11 @@ fn reference() -> String {
     );
     let groups = [
         (
+            Arity::Each,
+            "On each of several tensors",
+            "Methods in Rust; by name, any number of tensors at once.",
+        ),
+        (
             Arity::One,
             "On a tensor",
             "Methods in Rust: `x.expand([2, -1])`.",

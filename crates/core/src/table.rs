@@ -19,7 +19,9 @@ pub enum Kind {
 pub enum Arity {
     /// One: the operator is a method.
     One,
-    /// A list of them.
+    /// Any number, each for itself: the operator is a method.
+    Each,
+    /// A list of them, together.
     Many,
     /// None: the tensor is made from nothing.
     None,
@@ -122,7 +124,8 @@ impl Entry {
         let mut parts = Vec::new();
         match self.arity {
             Arity::None => {}
-            _ => parts.push(self.receiver.to_string()),
+            Arity::Each => parts.push(format!("*{}", self.receiver)),
+            Arity::One | Arity::Many => parts.push(self.receiver.to_string()),
         }
         for param in self.parameters() {
             parts.push(match param.default {
@@ -155,6 +158,10 @@ pub enum Outcome<V, S> {
 
 macro_rules! operator_table {
     (
+        on each {$(
+            #[doc = $edoc:literal]
+            $ekind:ident $ename:ident($ex:ident) = $efile:ident::$eop:ident {} ($einput:ident);
+        )*}
         on one {$(
             #[doc = $doc:literal]
             $kind:ident $name:ident($x:ident $(, $p:ident: $t:ident $(<$g:ident>)? $(= $default:literal)?)*)
@@ -171,6 +178,9 @@ macro_rules! operator_table {
                 = $nfile:ident::$nop:ident $(<$ns:ident>)? { $($nfield:ident),* };
         )*}
     ) => {
+        $(impl crate::operator::Named for $efile::$eop {
+            const NAME: &'static str = stringify!($ename);
+        })*
         $(impl $(<$s: crate::size::Size>)? crate::operator::Named for $file::$op $(<$s>)? {
             const NAME: &'static str = stringify!($name);
         })*
@@ -187,6 +197,14 @@ macro_rules! operator_table {
             use crate::{dtype::*, params::*, table::*};
             type S = usize;
             &[
+                $(Entry {
+                    name: stringify!($ename),
+                    kind: Kind::$ekind,
+                    arity: Arity::Each,
+                    summary: $edoc.trim_ascii(),
+                    receiver: stringify!($ex),
+                    params: &[],
+                },)*
                 $(Entry {
                     name: stringify!($name),
                     kind: Kind::$kind,
@@ -224,6 +242,13 @@ macro_rules! operator_table {
 
             /// Every operator as a method, on the tensors of every engine.
             pub trait Methods<S: Size>: Value<Engine: Engine<Size = S>> {
+                $(
+                    #[doc = $edoc]
+                    #[inline]
+                    fn $ename(&self) -> Result<Self> {
+                        self.engine().apply(&$efile::$eop {}, &[self])
+                    }
+                )*
                 $(
                     #[doc = $doc]
                     #[inline]
@@ -290,6 +315,18 @@ macro_rules! operator_table {
             let named = |error: crate::error::Error| error.within(entry.name);
             let mut bound = crate::call::Bound::new(engine, entry, args).map_err(named)?;
             match name {
+                $(stringify!($ename) => {
+                    let tensors = bound.receivers().map_err(named)?;
+                    let each = tensors.iter().map(|x| engine.apply(&$efile::$eop {}, &[x]));
+                    let mut each = each.collect::<crate::error::Result<Vec<_>>>()?;
+                    Ok(match (each.pop(), each.is_empty()) {
+                        (Some(only), true) => crate::table::Outcome::One(only),
+                        (last, _) => {
+                            each.extend(last);
+                            crate::table::Outcome::Many(each)
+                        }
+                    })
+                })*
                 $(stringify!($name) => {
                     let $x = &bound.receiver().map_err(named)?;
                     $(crate::table::bind!(bound named $p $t $($g)?);)*

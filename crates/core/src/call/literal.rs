@@ -4,12 +4,17 @@ use crate::call::{Arg, ArgOf};
 use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::operators::Stack;
 use crate::params::Scalar;
 
 /// A tensor from whatever stands for one.
 pub fn literal<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<E::Value> {
     if let Arg::Tensor(x) = arg {
         return Ok(x);
+    }
+    if holds_tensor(&arg) {
+        return stacked(engine, arg, name);
     }
     let mut sizes = Vec::new();
     let mut first = &arg;
@@ -33,6 +38,26 @@ pub fn literal<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Resu
         value.require_fit(dtype, name)?;
     }
     engine.literal(dtype, &sizes, &values)
+}
+
+fn holds_tensor<V, S>(arg: &Arg<V, S>) -> bool {
+    match arg {
+        Arg::Tensor(_) => true,
+        Arg::List(items) => items.iter().any(holds_tensor),
+        _ => false,
+    }
+}
+
+/// A list with tensors in it: one tensor, its parts side by side.
+fn stacked<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<E::Value> {
+    let Arg::List(items) = arg else {
+        return literal(engine, arg, name);
+    };
+    let parts = items
+        .into_iter()
+        .map(|item| stacked(engine, item, name))
+        .collect::<Result<Vec<_>>>()?;
+    Stack { axis: 0 }.lower(engine, &parts.iter().collect::<Vec<_>>())
 }
 
 fn flatten<V, S>(

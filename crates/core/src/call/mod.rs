@@ -154,6 +154,7 @@ impl<'a, E: Engine> Bound<'a, E> {
                 positional = rest.collect::<Vec<_>>().into_iter();
                 tensors
             }
+            Arity::Each => positional.by_ref().collect(),
             Arity::None => Vec::new(),
         };
         let mut slots: Vec<(Param, Option<ArgOf<E>>)> =

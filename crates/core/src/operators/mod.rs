@@ -38,14 +38,18 @@ pub use take::{IndexAdd, IndexSelect, Take, TakeAlongAxis};
 pub use unflatten::Unflatten;
 
 crate::table::operator_table! {
+    // Operators on each of several tensors: methods, and functions by name that take any number of them.
+    on each {
+        /// Adds axes of size 1 until there is at least one axis.
+        View atleast_1d(inputs) = atleast::Atleast1d {} (inputs);
+        /// Adds axes of size 1 in front until there are at least two.
+        View atleast_2d(inputs) = atleast::Atleast2d {} (inputs);
+        /// Adds axes of size 1 until there are at least three: (N) becomes (1, N, 1), (M, N) becomes (M, N, 1).
+        View atleast_3d(inputs) = atleast::Atleast3d {} (inputs);
+    }
+
     // Operators on a tensor: methods.
     on one {
-        /// Adds axes of size 1 until there is at least one axis.
-        View atleast_1d(x) = atleast::Atleast1d {} (x);
-        /// Adds axes of size 1 in front until there are at least two.
-        View atleast_2d(x) = atleast::Atleast2d {} (x);
-        /// Adds axes of size 1 until there are at least three: (N) becomes (1, N, 1), (M, N) becomes (M, N, 1).
-        View atleast_3d(x) = atleast::Atleast3d {} (x);
         /// Adds axes of size 1 on the side `place` names until there are at least `n`.
         View atleast_nd(x, n: usize, place: Place = "numpy") = atleast::AtleastNd { n, place } (x);
 
