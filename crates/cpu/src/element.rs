@@ -23,7 +23,7 @@ pub(crate) mod half_float;
 ///
 /// # Safety
 /// `Self` has the size and alignment of `Cell`, every value of it is the bit pattern of a cell, and `DTYPE`
-/// is the one [`with_dtype`] gives the cell for.
+/// is the one `with_dtype!` gives the cell for.
 pub unsafe trait Element: Copy + Send + Sync + fmt::Debug + 'static {
     /// The dtype of a tensor of these.
     const DTYPE: DType;

@@ -173,7 +173,7 @@ fn bounds(mode: Mode, dtype: DType) -> Bounds {
         Mode::Raise => Bounds::Raise,
         Mode::Wrap => Bounds::Wrap,
         Mode::Clip => Bounds::Clip,
-        Mode::Fill(value) => Bounds::Fill(element(dtype, value)),
+        Mode::Fill(value) => Bounds::Fill(element(dtype, value).0),
     }
 }
 
@@ -198,7 +198,7 @@ impl Engine for Cpu {
 
     fn full(&self, dtype: DType, value: Scalar, sizes: &[usize]) -> Result<Tensor> {
         let made = Unfinished::new(dtype, sizes)?;
-        let cell = Cell(element(dtype, value));
+        let cell = element(dtype, value);
         let strides: SmallVec<[isize; 8]> = SmallVec::from_elem(0, sizes.len());
         let source = Block {
             start: cell.0.as_ptr(),
@@ -226,7 +226,7 @@ impl Engine for Cpu {
         let width = dtype.width();
         let bytes: Vec<u8> = values
             .iter()
-            .flat_map(|value| element(dtype, *value).into_iter().take(width))
+            .flat_map(|value| element(dtype, *value).0.into_iter().take(width))
             .collect();
         Tensor::from_bytes(dtype, sizes, &bytes)
     }
@@ -384,10 +384,6 @@ impl Engine for Cpu {
         made.done()
     }
 }
-
-/// Room for one element of any dtype, aligned for all.
-#[repr(align(16))]
-struct Cell([u8; 16]);
 
 fn outside(bad: BadIndex, source: &Tensor, index: &Tensor, along: &Along) -> Error {
     bad_index(

@@ -10,12 +10,12 @@ use crate::kernels::{Block, cast};
 use crate::pool::Buffer;
 use crate::tensor::{Tensor, allocate};
 
-/// Room for one element of any dtype.
+/// Room for one element of any dtype, aligned for all.
 #[repr(align(16))]
-struct Cell([u8; 16]);
+pub(crate) struct Cell(pub(crate) [u8; 16]);
 
 /// The bytes of a number as an element; the number fits the dtype.
-pub(crate) fn element(dtype: DType, value: Scalar) -> [u8; 16] {
+pub(crate) fn element(dtype: DType, value: Scalar) -> Cell {
     let mut from = Cell([0; 16]);
     let wide = match value {
         Scalar::Bool(b) => {
@@ -57,7 +57,7 @@ pub(crate) fn element(dtype: DType, value: Scalar) -> [u8; 16] {
     };
     // SAFETY: K1, K2: both cells hold any element and are aligned for all; K3: `into` is local; K4: written.
     unsafe { cast::cast(one, wide, into.0.as_mut_ptr(), dtype) };
-    into.0
+    into
 }
 
 /// `start, start + step, …` as 64-bit numbers: whole ones where both are whole.

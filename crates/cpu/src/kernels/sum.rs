@@ -221,7 +221,11 @@ impl<T: Number> Tree<T> {
 ///
 /// # Safety
 /// K1, K2, K4: `first` plus the offset of each term in `range` is an element; the range is not empty.
-unsafe fn sequence<T: Number>(first: *const T, terms: &Loops<1>, range: Range<usize>) -> T::Accumulator {
+unsafe fn sequence<T: Number>(
+    first: *const T,
+    terms: &Loops<1>,
+    range: Range<usize>,
+) -> T::Accumulator {
     let [step] = terms.steps();
     let packed = step == 1;
     if packed && terms.is_one_row() && range.len() <= BLOCK {

@@ -1,10 +1,10 @@
 //! The copy kernel: every element of one strided block to the same index of another. It is what makes a
 //! view real (repeat, permute, flip, contiguous) and what fills a part of a larger output (concat).
 //!
-//! A copy is brought into its simplest form ([`collapse`]), cut into blocks that fit the caches ([`plan`]),
-//! and each block is moved by the loop that suits it: a run, plain strided loops ([`strided`]), squares
-//! turned in registers ([`transpose`]), or a replicated tile ([`tile`]). Large outputs are written past the
-//! caches ([`stream`]) and by several threads.
+//! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
+//! and each block is moved by the loop that suits it: a run, plain strided loops (`strided`), squares
+//! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
+//! caches (`stream`) and by several threads, each of which fetches its next block meanwhile (`ahead`).
 
 mod ahead;
 mod collapse;

@@ -15,7 +15,8 @@ fn tree<T: Number>(terms: &[T]) -> T::Accumulator {
                 lane.reduce(T::add).expect("a lane with terms")
             })
             .collect();
-        let pair = |left: Option<T::Accumulator>, right: Option<T::Accumulator>| match (left, right) {
+        let pair = |left: Option<T::Accumulator>, right: Option<T::Accumulator>| match (left, right)
+        {
             (Some(left), Some(right)) => Some(T::add(left, right)),
             (left, _) => left,
         };
