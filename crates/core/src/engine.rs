@@ -116,16 +116,31 @@ pub trait Engine: Sized {
     /// The sizes themselves as a 1-D `int64` tensor.
     fn sizes(&self, sizes: &[Self::Size]) -> Result<Self::Value>;
 
+    /// The 1-D `int64` index that reads slice `i` `counts[i]` times: `0, 0, 1, 2, 2, 2, …`.
+    fn runs(&self, counts: &[Self::Size]) -> Result<Self::Value>;
+
     /// The elements of an integer tensor of rank 0 or 1, as sizes.
     fn read_sizes(&self, x: &Self::Value) -> Result<Vec<Extent<Self::Size>>>;
 
-    /// The tensor seen through an axis map. No data moves, but for a merge that memory does not allow.
+    /// The tensor seen through an axis map, which is asked for every output axis and may refuse. No data
+    /// moves, but for a merge that memory does not allow.
+    fn try_view(
+        &self,
+        x: &Self::Value,
+        rank: usize,
+        axes: impl Fn(usize) -> Result<Axis<Self::Size>>,
+    ) -> Result<Self::Value>;
+
+    /// The tensor seen through an axis map that has been checked.
+    #[inline]
     fn view(
         &self,
         x: &Self::Value,
         rank: usize,
         axes: impl Fn(usize) -> Axis<Self::Size>,
-    ) -> Result<Self::Value>;
+    ) -> Result<Self::Value> {
+        self.try_view(x, rank, |out| Ok(axes(out)))
+    }
 
     /// Whether a run of axes can be merged without a copy.
     fn merges(&self, x: &Self::Value, run: Range<usize>) -> Truth;
@@ -184,9 +199,10 @@ pub trait Engine: Sized {
     /// Runs an operator. An engine may keep it whole instead, or note its name.
     #[inline]
     fn apply<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {
-        operator
-            .lower(self, inputs)
-            .map_err(|error| error.within(O::NAME))
+        match operator.lower(self, inputs) {
+            Err(error) => Err(error.within(O::NAME)),
+            done => done,
+        }
     }
 
     /// All sizes of a tensor.

@@ -43,6 +43,7 @@ struct Fields {
     node: Option<String>,
     message: String,
     argument: Option<&'static str>,
+    item: Option<usize>,
     axis: Option<usize>,
     expected: Option<String>,
     actual: Option<String>,
@@ -114,6 +115,12 @@ impl Error {
         self
     }
 
+    /// Says which item of a list argument.
+    pub fn at_item(mut self, item: usize) -> Error {
+        self.fields().item = Some(item);
+        self
+    }
+
     /// Says at which axis of the input.
     pub fn at_axis(mut self, axis: usize) -> Error {
         self.fields().axis = Some(axis);
@@ -174,6 +181,11 @@ impl Report {
     /// The argument to blame.
     pub fn argument(&self) -> Option<&'static str> {
         self.0.argument
+    }
+
+    /// Which item of that argument, where it is a list.
+    pub fn item(&self) -> Option<usize> {
+        self.0.item
     }
 
     /// The axis at which it failed.

@@ -7,15 +7,16 @@ use smallvec::SmallVec;
 
 use crate::axis::Axis;
 use crate::error::{Error, Result};
-use crate::size::{Shape, Size, tuple};
+use crate::inline::Inline;
+use crate::size::{Size, tuple};
 
-/// The stride of each axis, in elements; on the heap only past rank 8.
-pub type Strides = SmallVec<[isize; 8]>;
+/// There is no cap on ranks that anybody would meet; this one keeps a wrong number from taking all memory.
+const MAX_RANK: usize = 1 << 16;
 
 /// Sizes, strides and offset, counted in elements of a fixed width.
 ///
 /// - **L1**: the sizes (zeros left out) multiply to at most `isize::MAX` bytes.
-/// - **L2**: unless a size is 0, every index reaches a cell within `0 ..= isize::MAX` bytes of the storage's start.
+/// - **L2**: unless a size is 0, every index reaches a cell within `0 .. isize::MAX` bytes of the storage's start.
 ///
 /// ```
 /// use stridewise_core::layout::Layout;
@@ -24,66 +25,78 @@ pub type Strides = SmallVec<[isize; 8]>;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    dims: Shape,
-    strides: Strides,
+    dims: Inline<usize>,
+    strides: Inline<isize>,
     offset: usize,
+    /// One past the highest cell that is reached; 0 for an empty tensor.
+    end: usize,
 }
 
 impl Layout {
-    /// The one constructor: checks L1 and L2 for elements of `width` bytes.
+    /// The one constructor: checks L1 and L2 for elements of `width` bytes. There are as many strides as sizes.
     #[inline]
-    pub fn new(width: usize, dims: Shape, strides: Strides, offset: usize) -> Result<Layout> {
-        debug_assert_eq!(dims.len(), strides.len());
-        let mut bytes = Some(width);
-        let mut empty = false;
-        let mut low = Some(offset as i128);
-        let mut high = Some(offset as i128);
-        for (&dim, &stride) in dims.iter().zip(&strides) {
-            if dim == 0 {
-                empty = true;
-                continue;
-            }
-            bytes = bytes.and_then(|b| b.checked_mul(dim));
-            // A product of two 64-bit numbers fits 128 bits; eight or more of them could still pass it.
-            let far = (dim as i128 - 1) * stride as i128;
-            let end = if far < 0 { &mut low } else { &mut high };
-            *end = end.and_then(|e| e.checked_add(far));
+    pub fn new(
+        width: usize,
+        dims: impl Into<Inline<usize>>,
+        strides: impl Into<Inline<isize>>,
+        offset: usize,
+    ) -> Result<Layout> {
+        let (dims, strides) = (dims.into(), strides.into());
+        if dims.len() != strides.len() {
+            return Err(uneven(&dims, &strides));
         }
-        let limit = isize::MAX as i128;
-        if bytes.is_none_or(|b| b > isize::MAX as usize) {
-            return Err(too_large(width, &dims));
+        let mut extent = Extent::new(width);
+        for (&dim, &stride) in dims.iter().zip(strides.iter()) {
+            extent.grow(dim, stride);
         }
-        let reach = low.is_some_and(|l| l >= 0) && high.is_some_and(|h| h < limit / width as i128);
-        if !(empty || reach) {
-            return Err(too_large(width, &dims).note("strides", tuple(&strides)));
+        match extent.end(offset, width) {
+            Some(end) => Ok(Layout {
+                dims,
+                strides,
+                offset,
+                end,
+            }),
+            None => Err(too_large(width, &dims, &strides)),
         }
+    }
+
+    /// A layout to be written by [`view_into`](Self::view_into): all sizes are 0.
+    #[inline]
+    pub fn blank(rank: usize) -> Result<Layout> {
+        if rank > MAX_RANK {
+            return Err(too_many_axes(rank));
+        }
+        let (dims, strides) = (Inline::zeros(rank), Inline::zeros(rank));
         Ok(Layout {
             dims,
             strides,
-            offset,
+            offset: 0,
+            end: 0,
         })
     }
 
     /// Row-major without gaps. The stride of an axis outside an empty one is counted as if that had size 1.
     pub fn packed(width: usize, dims: &[usize]) -> Result<Layout> {
-        let mut strides: Strides = SmallVec::from_elem(0, dims.len());
+        let mut strides = Inline::zeros(dims.len());
         let mut next = Some(1usize);
         for (stride, dim) in strides.iter_mut().zip(dims).rev() {
             let Some(n) = next.filter(|n| *n <= isize::MAX as usize) else {
-                return Err(too_large(width, dims));
+                return Err(too_large(width, dims, &[]));
             };
             *stride = n as isize;
             next = n.checked_mul((*dim).max(1));
         }
-        Layout::new(width, Shape::from_slice(dims), strides, 0)
+        Layout::new(width, dims, strides, 0)
     }
 
     /// The size of each axis.
+    #[inline]
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
     /// The stride of each axis, in elements.
+    #[inline]
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
@@ -94,6 +107,7 @@ impl Layout {
     }
 
     /// How many axes.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
@@ -108,18 +122,21 @@ impl Layout {
         self.dims.contains(&0)
     }
 
-    /// The cells that are reached, from the lowest to one past the highest; empty for an empty tensor.
+    /// One past the highest cell that is reached; 0 for an empty tensor.
     #[inline]
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The cells that are reached, from the lowest to one past the highest; none for an empty tensor.
     pub fn reach(&self) -> Range<usize> {
-        let (mut low, mut high) = (self.offset as isize, self.offset as isize + 1);
-        for (&dim, &stride) in self.dims.iter().zip(&self.strides) {
-            if dim == 0 {
-                return 0..0;
-            }
-            let far = (dim as isize - 1).wrapping_mul(stride);
-            if far < 0 { low += far } else { high += far }
+        if self.end == 0 {
+            return 0..0;
         }
-        low as usize..high as usize
+        let back =
+            |(&dim, &stride): (&usize, &isize)| (dim as isize - 1).wrapping_mul(stride).min(0);
+        let low: isize = self.dims.iter().zip(self.strides.iter()).map(back).sum();
+        self.offset.wrapping_add_signed(low)..self.end
     }
 
     /// Whether the elements lie row-major without gaps.
@@ -128,7 +145,7 @@ impl Layout {
             return true;
         }
         let mut next = 1;
-        for (&dim, &stride) in self.dims.iter().zip(&self.strides).rev() {
+        for (&dim, &stride) in self.dims.iter().zip(self.strides.iter()).rev() {
             if dim != 1 {
                 if stride != next {
                     return false;
@@ -145,7 +162,10 @@ impl Layout {
         if self.is_empty() {
             return false;
         }
-        let mut axes: SmallVec<[(usize, usize); 8]> = (self.dims.iter().zip(&self.strides))
+        let mut axes: SmallVec<[(usize, usize); 8]> = self
+            .dims
+            .iter()
+            .zip(self.strides.iter())
             .filter(|(d, _)| **d > 1)
             .map(|(&d, &s)| (s.unsigned_abs(), d))
             .collect();
@@ -179,21 +199,35 @@ impl Layout {
     }
 
     /// The layout of a view; `None` where a merge would need a copy.
-    #[inline]
     pub fn view(
         &self,
         width: usize,
         rank: usize,
-        axes: impl Fn(usize) -> Axis<usize>,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Option<Layout>> {
-        let mut dims = Shape::new();
-        let mut strides = Strides::new();
+        let mut view = Layout::blank(rank)?;
+        let is_view = self.view_into(&mut view, width, axes)?;
+        Ok(is_view.then_some(view))
+    }
+
+    /// Writes the layout of a view into a blank one of its rank: a layout is large, and moving it about costs
+    /// more than the arithmetic. `false` where a merge would need a copy.
+    #[inline]
+    pub fn view_into(
+        &self,
+        view: &mut Layout,
+        width: usize,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
+    ) -> Result<bool> {
+        let (old_dims, old_strides) = (self.dims(), self.strides());
         let mut offset = self.offset;
+        let mut extent = Extent::new(width);
         // A stride whose product overflows belongs to an axis of at most one index (or to an empty tensor),
         // where any stride will do.
-        for out in 0..rank {
-            let (dim, stride) = match axes(out) {
-                Axis::Of(axis) => (self.dims[axis], self.strides[axis]),
+        let places = view.dims.iter_mut().zip(view.strides.iter_mut());
+        for (out, (dim, stride)) in places.enumerate() {
+            (*dim, *stride) = match axes(out)? {
+                Axis::Of(axis) => (old_dims[axis], old_strides[axis]),
                 Axis::Fresh(size) => (size, 0),
                 Axis::Slice {
                     of,
@@ -201,42 +235,116 @@ impl Layout {
                     len,
                     step,
                 } => {
-                    let stride = self.strides[of];
-                    if len > 0 && !self.is_empty() {
+                    let stride = old_strides[of];
+                    if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
                     }
-                    (len, stride.checked_mul(step).unwrap_or(0))
+                    (len, stride.wrapping_mul(step))
                 }
                 Axis::Split { of, len, inner } => {
-                    let stride = self.strides[of].checked_mul(inner as isize);
-                    (len, stride.unwrap_or(0))
+                    (len, old_strides[of].wrapping_mul(inner as isize))
                 }
                 Axis::Merge(run) => {
                     let Some(stride) = self.merged_stride(run.clone()) else {
-                        return Ok(None);
+                        return Ok(false);
                     };
-                    let size = usize::product(&self.dims[run]);
-                    (size.ok_or_else(|| too_large(width, &self.dims))?, stride)
+                    let size = usize::product(&old_dims[run]);
+                    (
+                        size.ok_or_else(|| too_large(width, old_dims, old_strides))?,
+                        stride,
+                    )
                 }
             };
-            dims.push(dim);
-            strides.push(stride);
+            extent.grow(*dim, *stride);
         }
-        Layout::new(width, dims, strides, offset).map(Some)
+        match extent.end(offset, width) {
+            Some(end) => {
+                (view.offset, view.end) = (offset, end);
+                Ok(true)
+            }
+            None => Err(too_large(width, &view.dims, &view.strides)),
+        }
+    }
+}
+
+/// How far a layout reaches, axis by axis. Saturating arithmetic carries every overflow to the end, where it
+/// fails the bounds.
+struct Extent {
+    bytes: usize,
+    low: isize,
+    high: isize,
+    empty: bool,
+}
+
+impl Extent {
+    #[inline]
+    fn new(width: usize) -> Extent {
+        Extent {
+            bytes: width,
+            low: 0,
+            high: 0,
+            empty: false,
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, dim: usize, stride: isize) {
+        if dim == 0 {
+            self.empty = true;
+            return;
+        }
+        self.bytes = self.bytes.saturating_mul(dim);
+        // A size past isize makes too many bytes, whatever comes of it here.
+        let far = (dim as isize).wrapping_sub(1).saturating_mul(stride);
+        self.low = self.low.saturating_add(far.min(0));
+        self.high = self.high.saturating_add(far.max(0));
+    }
+
+    /// One past the highest cell for index zero at `offset`; `None` where L1 or L2 fails.
+    #[inline]
+    fn end(&self, offset: usize, width: usize) -> Option<usize> {
+        if self.bytes > isize::MAX as usize {
+            return None;
+        }
+        if self.empty {
+            return Some(0);
+        }
+        let offset = isize::try_from(offset).ok()?;
+        let high = offset.saturating_add(self.high);
+        let reaches = offset.saturating_add(self.low) >= 0 && high < isize::MAX / width as isize;
+        reaches.then_some(high as usize + 1)
     }
 }
 
 #[cold]
-fn too_large(width: usize, dims: &[usize]) -> Error {
-    Error::overflow("the shape needs more bytes than any machine can address")
+fn uneven(dims: &[usize], strides: &[isize]) -> Error {
+    Error::shape("there must be a stride for every size")
+        .sizes(dims.len(), strides.len())
         .note("shape", tuple(dims))
-        .note("bytes per element", width)
+        .note("strides", tuple(strides))
+}
+
+#[cold]
+fn too_many_axes(rank: usize) -> Error {
+    Error::overflow(format!("{rank} axes are too many")).sizes(format!("at most {MAX_RANK}"), rank)
+}
+
+#[cold]
+fn too_large(width: usize, dims: &[usize], strides: &[isize]) -> Error {
+    let error = Error::overflow("the shape needs more bytes than any machine can address")
+        .note("shape", tuple(dims))
+        .note("bytes per element", width);
+    let bytes = usize::product(dims).and_then(|count| count.times(&width));
+    // Strides matter only where the elements themselves would fit.
+    if bytes.is_some() {
+        error.note("strides", tuple(strides))
+    } else {
+        error
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use smallvec::smallvec;
-
     use super::*;
 
     #[test]
@@ -250,7 +358,7 @@ mod tests {
 
     #[test]
     fn offsets_that_leave_the_address_space_are_errors() {
-        let new = |dim, stride, offset| Layout::new(8, smallvec![dim], smallvec![stride], offset);
+        let new = |dim, stride, offset| Layout::new(8, [dim], [stride], offset);
         assert!(new(2, -1, 0).is_err());
         assert!(new(2, isize::MAX, 0).is_err());
         assert!(new(2, 1, isize::MAX as usize).is_err());
@@ -260,14 +368,14 @@ mod tests {
     #[test]
     fn strides_of_empty_shapes_count_the_empty_axis_as_one() {
         assert_eq!(
-            Layout::packed(4, &[4, 0, 16]).unwrap().strides(),
+            Layout::packed(4, &[4, 0, 16]).expect("a layout").strides(),
             [16, 16, 1]
         );
     }
 
     #[test]
     fn a_layout_knows_whether_it_overlaps_itself() {
-        let new = |d: &[usize], s: &[isize]| Layout::new(1, d.into(), s.into(), 50).unwrap();
+        let new = |d: &[usize], s: &[isize]| Layout::new(1, d, s, 50).expect("a layout");
         assert!(!new(&[2, 3], &[3, 1]).overlaps_itself());
         assert!(!new(&[3, 2], &[-1, 3]).overlaps_itself());
         assert!(new(&[3, 2], &[0, 1]).overlaps_itself());

@@ -6,6 +6,7 @@ pub mod call;
 pub mod dtype;
 pub mod engine;
 pub mod error;
+pub mod inline;
 pub mod layout;
 pub mod nn;
 pub mod operator;

@@ -2,24 +2,16 @@
 
 use std::fmt;
 
-use crate::engine::{Engine, Value};
+use crate::engine::{Engine, SizeOf, Value};
 use crate::error::Result;
 use crate::operators;
 use crate::params::Sizes;
 use crate::size::Size;
 
 /// Something that turns one tensor of an engine into another.
-pub trait Layer<E: Engine> {
+pub trait Layer<V: Value> {
     /// Applies the layer.
-    fn forward(&self, engine: &E, x: &E::Value) -> Result<E::Value>;
-
-    /// Applies the layer on the tensor's own engine.
-    fn call(&self, x: &E::Value) -> Result<E::Value>
-    where
-        E::Value: Value<Engine = E>,
-    {
-        self.forward(&x.engine(), x)
-    }
+    fn forward(&self, x: &V) -> Result<V>;
 }
 
 /// Splits an axis into several: `unflatten` as a layer.
@@ -42,9 +34,9 @@ impl<S: Size> Unflatten<S> {
     }
 }
 
-impl<E: Engine> Layer<E> for Unflatten<E::Size> {
-    fn forward(&self, engine: &E, x: &E::Value) -> Result<E::Value> {
-        engine.apply(&self.0, &[x])
+impl<V: Value> Layer<V> for Unflatten<SizeOf<V>> {
+    fn forward(&self, x: &V) -> Result<V> {
+        x.engine().apply(&self.0, &[x])
     }
 }
 
@@ -61,31 +53,31 @@ impl<S: Size> fmt::Display for Unflatten<S> {
 }
 
 /// Layers applied one after another.
-pub struct Sequential<E: Engine>(Vec<Box<dyn Layer<E>>>);
+pub struct Sequential<V>(Vec<Box<dyn Layer<V>>>);
 
-impl<E: Engine> Default for Sequential<E> {
-    fn default() -> Sequential<E> {
+impl<V> Default for Sequential<V> {
+    fn default() -> Sequential<V> {
         Sequential(Vec::new())
     }
 }
 
-impl<E: Engine> Sequential<E> {
+impl<V: Value> Sequential<V> {
     /// No layers yet: returns its input.
-    pub fn new() -> Sequential<E> {
+    pub fn new() -> Sequential<V> {
         Sequential::default()
     }
 
     /// The same with one more layer at the end.
-    pub fn then(mut self, layer: impl Layer<E> + 'static) -> Sequential<E> {
+    pub fn then(mut self, layer: impl Layer<V> + 'static) -> Sequential<V> {
         self.0.push(Box::new(layer));
         self
     }
 }
 
-impl<E: Engine> Layer<E> for Sequential<E> {
-    fn forward(&self, engine: &E, x: &E::Value) -> Result<E::Value> {
+impl<V: Value> Layer<V> for Sequential<V> {
+    fn forward(&self, x: &V) -> Result<V> {
         self.0
             .iter()
-            .try_fold(x.clone(), |x, layer| layer.forward(engine, &x))
+            .try_fold(x.clone(), |x, layer| layer.forward(&x))
     }
 }

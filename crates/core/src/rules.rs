@@ -50,6 +50,17 @@ pub fn concat_shape<'a, S: Size>(
     Ok(total.unwrap_or_default())
 }
 
+/// The length of the index that reads slice `i` `counts[i]` times.
+pub fn runs_len<S: Size>(counts: &[S]) -> Result<S> {
+    let total = counts
+        .iter()
+        .try_fold(S::from(0), |sum, count| sum.plus(count));
+    total.ok_or_else(|| {
+        Error::overflow("the counts add up to more than any machine can address")
+            .note("counts", tuple(counts))
+    })
+}
+
 /// An index of a gather or scatter that points outside: `value`, found at the flat `position` of the index.
 #[cold]
 pub fn bad_index(
@@ -81,8 +92,16 @@ pub fn bad_index(
     };
     let error = Error::index(format!("index {value}{place} is out of range for {of}"))
         .at_argument("index")
-        .sizes(format!("-{bound} <= index < {bound}"), value)
+        .sizes(index_range(bound), value)
         .note("input shape", tuple(source))
         .note("index shape", tuple(index));
     axis.map_or(error.clone(), |axis| error.at_axis(axis))
+}
+
+/// The indices that an axis takes, in words.
+pub(crate) fn index_range(size: usize) -> String {
+    match size {
+        0 => "no index".to_string(),
+        _ => format!("-{size} <= index < {size}"),
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::params::{Extent, Mode, Scalar};
-use stridewise_core::rules::{bad_index, concat_shape, gather_shape, sum_shape};
+use stridewise_core::rules::{bad_index, concat_shape, gather_shape, runs_len, sum_shape};
 use stridewise_core::size::{Truth, tuple};
 use stridewise_core::smallvec::SmallVec;
 use stridewise_core::{Axis, DType, Error, Layout, Result};
@@ -238,6 +238,21 @@ impl Engine for Cpu {
         )
     }
 
+    fn runs(&self, counts: &[usize]) -> Result<Tensor> {
+        let made = Unfinished::new(DType::I64, &[runs_len(counts)?])?;
+        let mut next = made.start().cast::<i64>();
+        for (slice, &count) in counts.iter().enumerate() {
+            for _ in 0..count {
+                // SAFETY: the result is new and has room for as many cells as the counts add up to.
+                unsafe {
+                    next.write(slice as i64);
+                    next = next.add(1);
+                }
+            }
+        }
+        made.done()
+    }
+
     fn read_sizes(&self, x: &Tensor) -> Result<Vec<Extent<usize>>> {
         let values = self.cast(x, DType::I64)?.to_vec::<i64>()?;
         let too_large = |n: &i64| x.dtype() == DType::U64 && *n < 0;
@@ -254,17 +269,13 @@ impl Engine for Cpu {
     }
 
     #[inline]
-    fn view(&self, x: &Tensor, rank: usize, axes: impl Fn(usize) -> Axis<usize>) -> Result<Tensor> {
-        let seen = |x: &Tensor| x.layout().view(x.dtype().width(), rank, &axes);
-        match seen(x)? {
-            Some(layout) => x.with_layout(layout),
-            None => {
-                let packed = self.packed_copy(x)?;
-                let layout =
-                    seen(&packed)?.ok_or_else(|| Error::shape("a packed tensor must merge"))?;
-                packed.with_layout(layout)
-            }
-        }
+    fn try_view(
+        &self,
+        x: &Tensor,
+        rank: usize,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
+    ) -> Result<Tensor> {
+        x.view(rank, axes)
     }
 
     fn merges(&self, x: &Tensor, run: Range<usize>) -> Truth {

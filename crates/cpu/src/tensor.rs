@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use stridewise_core::size::tuple;
-use stridewise_core::{DType, Error, Layout, Result, Value};
+use stridewise_core::{Axis, DType, Error, Layout, Result, Value};
 
 use crate::element::Element;
 use crate::engine::Cpu;
@@ -41,20 +41,58 @@ impl Tensor {
     /// The one constructor: checks T1 and T2. T3 is the storage's: all of it has been written.
     #[inline]
     pub fn new(storage: Arc<Storage>, dtype: DType, layout: Layout) -> Result<Tensor> {
-        let width = dtype.width();
-        let reach = layout.reach();
-        let fits = reach
-            .end
-            .checked_mul(width)
-            .is_some_and(|end| end <= storage.len());
-        if !fits || storage.as_ptr().align_offset(alignment(dtype)) != 0 {
-            return Err(misfit(&storage, dtype, &layout));
-        }
-        Ok(Tensor {
+        let tensor = Tensor {
             layout,
             dtype,
             storage,
-        })
+        };
+        match tensor.fits() {
+            true => Ok(tensor),
+            false => Err(misfit(&tensor)),
+        }
+    }
+
+    /// Whether T1 and T2 hold.
+    #[inline]
+    fn fits(&self) -> bool {
+        let end = self.layout.end().checked_mul(self.dtype.width());
+        end.is_some_and(|end| end <= self.storage.len())
+            && self
+                .storage
+                .as_ptr()
+                .addr()
+                .is_multiple_of(alignment(self.dtype))
+    }
+
+    /// A view through an axis map, written in place: a layout is large, and every move of it costs. Where
+    /// strides do not allow a merge, it is a view of a packed copy.
+    #[inline]
+    pub(crate) fn view(
+        &self,
+        rank: usize,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
+    ) -> Result<Tensor> {
+        let layout = Layout::blank(rank)?;
+        let mut view = Tensor {
+            layout,
+            dtype: self.dtype,
+            storage: self.storage.clone(),
+        };
+        let mut packed: Option<Tensor> = None;
+        // One call for both turns of the loop, so that the map is compiled into it.
+        while !packed.as_ref().unwrap_or(self).layout.view_into(
+            &mut view.layout,
+            self.dtype.width(),
+            &axes,
+        )? {
+            let copy = Cpu.packed_copy(self)?;
+            view.storage = copy.storage.clone();
+            packed = Some(copy);
+        }
+        match view.fits() {
+            true => Ok(view),
+            false => Err(misfit(&view)),
+        }
     }
 
     /// A packed tensor of the given values, row-major.
@@ -98,7 +136,7 @@ impl Tensor {
 
     /// A tensor over a buffer whose every element has been written.
     pub(crate) fn filled(buffer: Buffer, dtype: DType, layout: Layout) -> Result<Tensor> {
-        let len = layout.reach().end * dtype.width();
+        let len = layout.end() * dtype.width();
         Tensor::new(Arc::new(Storage::owned(buffer, len)), dtype, layout)
     }
 
@@ -109,26 +147,31 @@ impl Tensor {
     }
 
     /// The size of each axis.
+    #[inline]
     pub fn shape(&self) -> &[usize] {
         self.layout.dims()
     }
 
     /// The stride of each axis, in elements.
+    #[inline]
     pub fn strides(&self) -> &[isize] {
         self.layout.strides()
     }
 
     /// How many axes.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.layout.rank()
     }
 
     /// The element type.
+    #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// How the axes lie in memory.
+    #[inline]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -303,13 +346,13 @@ fn require_count(given: usize, layout: &Layout) -> Result<()> {
 }
 
 #[cold]
-fn misfit(storage: &Storage, dtype: DType, layout: &Layout) -> Error {
+fn misfit(x: &Tensor) -> Error {
     Error::shape(format!(
         "the layout does not fit the storage of {} bytes",
-        storage.len()
+        x.storage.len()
     ))
-    .note("shape", tuple(layout.dims()))
-    .note("strides", tuple(layout.strides()))
-    .note("offset", layout.offset())
-    .note("dtype", dtype)
+    .note("shape", tuple(x.shape()))
+    .note("strides", tuple(x.strides()))
+    .note("offset", x.layout.offset())
+    .note("dtype", x.dtype)
 }

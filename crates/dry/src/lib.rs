@@ -26,7 +26,7 @@ use stridewise_core::engine::{Along, Engine, Value};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::layout::Layout;
 use stridewise_core::params::{Extent, Mode, Scalar};
-use stridewise_core::rules::{concat_shape, gather_shape, sum_shape};
+use stridewise_core::rules::{concat_shape, gather_shape, runs_len, sum_shape};
 use stridewise_core::size::Truth;
 
 /// The engine. Clones share one log.
@@ -180,6 +180,10 @@ impl Engine for Dry {
         self.tensor(DType::I64, &[sizes.len()])
     }
 
+    fn runs(&self, counts: &[usize]) -> Result<Sketch> {
+        self.tensor(DType::I64, &[runs_len(counts)?])
+    }
+
     fn read_sizes(&self, _: &Sketch) -> Result<Vec<Extent<usize>>> {
         Err(
             Error::too_early("sizes are read from a tensor, but there is no data yet")
@@ -187,7 +191,12 @@ impl Engine for Dry {
         )
     }
 
-    fn view(&self, x: &Sketch, rank: usize, axes: impl Fn(usize) -> Axis<usize>) -> Result<Sketch> {
+    fn try_view(
+        &self,
+        x: &Sketch,
+        rank: usize,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
+    ) -> Result<Sketch> {
         let seen = |x: &Sketch| x.layout.view(x.dtype.width(), rank, &axes);
         match seen(x)? {
             Some(layout) => Ok(Sketch {

@@ -21,18 +21,55 @@ pub trait Bind<S>: Sized {
 
 #[cold]
 fn wrong<V, S>(arg: &Arg<V, S>, name: &'static str, wanted: &str) -> Error {
-    Error::type_(format!("{name} is {}, but {wanted} is needed", arg.kind()))
-        .at_argument(name)
-        .sizes(wanted, arg.kind())
+    Error::type_(format!(
+        "{name} is {}, but {wanted} is needed",
+        arg.describe()
+    ))
+    .at_argument(name)
+    .sizes(wanted, arg.kind())
 }
 
 fn int<V, S>(arg: &Arg<V, S>, name: &'static str, wanted: &str) -> Result<isize> {
     match arg {
-        Arg::Int(n) => isize::try_from(*n).map_err(|_| {
-            Error::overflow(format!("{name} holds {n}, which no machine can address"))
-                .at_argument(name)
-        }),
+        Arg::Int(n) => isize::try_from(*n).map_err(|_| too_far(name, *n).at_argument(name)),
         other => Err(wrong(other, name, wanted)),
+    }
+}
+
+#[cold]
+fn too_far(name: &str, n: i128) -> Error {
+    Error::overflow(format!("{name} is {n}, which no machine can count to"))
+}
+
+/// Every item of a list; an error names the place.
+fn each<V, S, T, C: FromIterator<T>>(
+    items: Vec<Arg<V, S>>,
+    name: &'static str,
+    wanted: &str,
+    one: impl Fn(Arg<V, S>) -> std::result::Result<T, Arg<V, S>>,
+) -> Result<C> {
+    let item = |(at, item): (usize, Arg<V, S>)| {
+        one(item).map_err(|item| {
+            let place = format!("{name}[{at}]");
+            let error = match item {
+                Arg::Int(n) => too_far(&place, n),
+                other => Error::type_(format!(
+                    "{place} is {}, but {wanted} is needed",
+                    other.describe()
+                ))
+                .sizes(wanted, other.kind()),
+            };
+            error.at_argument(name).at_item(at)
+        })
+    };
+    items.into_iter().enumerate().map(item).collect()
+}
+
+/// A whole number that fits, or the argument back.
+fn whole<V, S>(arg: Arg<V, S>) -> std::result::Result<isize, Arg<V, S>> {
+    match arg {
+        Arg::Int(n) => isize::try_from(n).map_err(|_| arg),
+        other => Err(other),
     }
 }
 
@@ -150,11 +187,7 @@ impl<S: Size> Bind<S> for Axes {
     fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Axes> {
         match arg {
             Arg::None => Ok(Axes::All),
-            Arg::List(items) => items
-                .iter()
-                .map(|item| int(item, name, "a list of ints"))
-                .collect::<Result<_>>()
-                .map(Axes::These),
+            Arg::List(items) => each(items, name, "an int", whole).map(Axes::These),
             one => int(&one, name, "an axis or a list of axes").map(Axes::One),
         }
     }
@@ -164,14 +197,15 @@ impl<S: Size> Bind<S> for Sizes<S> {
     const KIND: ParamKind = ParamKind::Sizes;
 
     fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Sizes<S>> {
-        let one = |arg: Arg<V, S>| match arg {
-            Arg::Extent(extent) => Ok(extent),
-            arg => int(&arg, name, "a list of ints").map(Extent::from),
+        let items = match arg {
+            Arg::List(items) => items,
+            Arg::Int(_) | Arg::Extent(_) => vec![arg],
+            other => return Err(wrong(&other, name, "a list of ints")),
         };
-        match arg {
-            Arg::List(items) => items.into_iter().map(one).collect(),
-            arg => one(arg).map(|extent| [extent].into_iter().collect()),
-        }
+        each(items, name, "an int", |arg| match arg {
+            Arg::Extent(extent) => Ok(extent),
+            arg => whole(arg).map(Extent::from),
+        })
     }
 }
 
@@ -179,24 +213,26 @@ impl<S: Size> Bind<S> for Items {
     const KIND: ParamKind = ParamKind::Items;
 
     fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Items> {
-        let one = |arg: Arg<V, S>| match arg {
-            Arg::None => Ok(Item::NewAxis),
-            Arg::Rest => Ok(Item::Rest),
-            Arg::Range(start, stop, step) => Ok(Item::Range {
-                start,
-                stop,
-                step: step.unwrap_or(1),
-            }),
-            arg => int(&arg, name, "an int, a slice, None or `...`").map(Item::At),
+        let items = match arg {
+            Arg::List(items) => items,
+            one => vec![one],
         };
-        match arg {
-            Arg::List(items) => items
-                .into_iter()
-                .map(one)
-                .collect::<Result<Vec<_>>>()
-                .map(Items::from),
-            arg => one(arg).map(|item| [item].into()),
-        }
+        each(
+            items,
+            name,
+            "an int, a slice, None or `...`",
+            |arg| match arg {
+                Arg::None => Ok(Item::NewAxis),
+                Arg::Rest => Ok(Item::Rest),
+                Arg::Range(start, stop, step) => Ok(Item::Range {
+                    start,
+                    stop,
+                    step: step.unwrap_or(1),
+                }),
+                arg => whole(arg).map(Item::At),
+            },
+        )
+        .map(Items)
     }
 }
 
@@ -204,21 +240,22 @@ impl<S: Size> Bind<S> for Pattern<S> {
     const KIND: ParamKind = ParamKind::Pattern;
 
     fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Pattern<S>> {
-        let one = |arg: Arg<V, S>| match arg {
-            Arg::None => Ok(Piece::Any),
-            Arg::Rest => Ok(Piece::Rest),
-            Arg::Text(word) => Ok(Piece::Symbol(Symbol::new(&word))),
-            Arg::Symbol(symbol) => Ok(Piece::Symbol(symbol)),
-            Arg::Extent(Extent::Is(size)) => Ok(Piece::Is(size)),
-            arg => int(&arg, name, "an int, None, a symbol or `...`").map(Piece::from),
+        let Arg::List(items) = arg else {
+            return Err(wrong(&arg, name, "a list"));
         };
-        match arg {
-            Arg::List(items) => items
-                .into_iter()
-                .map(one)
-                .collect::<Result<Vec<_>>>()
-                .map(Pattern::from),
-            other => Err(wrong(&other, name, "a list")),
-        }
+        each(
+            items,
+            name,
+            "an int, None, a symbol or `...`",
+            |arg| match arg {
+                Arg::None => Ok(Piece::Any),
+                Arg::Rest => Ok(Piece::Rest),
+                Arg::Text(word) => Ok(Piece::Symbol(Symbol::new(&word))),
+                Arg::Symbol(symbol) => Ok(Piece::Symbol(symbol)),
+                Arg::Extent(Extent::Is(size)) => Ok(Piece::Is(size)),
+                arg => whole(arg).map(Piece::from),
+            },
+        )
+        .map(Pattern)
     }
 }

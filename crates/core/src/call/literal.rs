@@ -35,7 +35,10 @@ pub fn literal<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Resu
         dtype
     };
     for value in &values {
-        value.require_fit(dtype, name)?;
+        if value.require_fit(dtype, name).is_err() {
+            let message = format!("{name} holds {value}, which fits no integer dtype");
+            return Err(Error::overflow(message).at_argument(name));
+        }
     }
     engine.literal(dtype, &sizes, &values)
 }
@@ -76,12 +79,24 @@ fn flatten<V, S>(
         (Arg::Int(n), []) => Scalar::Int(*n),
         (Arg::Float(x), []) => Scalar::Float(*x),
         (Arg::Complex(re, im), []) => Scalar::Complex(*re, *im),
+        (Arg::List(items), [size, ..]) => {
+            let message = format!(
+                "a list in {name} has {}, but the first one has {size}",
+                items.len()
+            );
+            return Err(Error::shape(message)
+                .at_argument(name)
+                .sizes(size, items.len()));
+        }
         (Arg::List(_) | Arg::Bool(_) | Arg::Int(_) | Arg::Float(_) | Arg::Complex(..), _) => {
-            let message = format!("the lists in {name} are not all of one length");
+            let message = format!("{name} mixes numbers and lists on one level");
             return Err(Error::shape(message).at_argument(name));
         }
         (other, _) => {
-            let message = format!("{name} holds {}, which is not a number", other.kind());
+            let message = format!(
+                "{name} is {}, which is not a number, a list or a tensor",
+                other.describe()
+            );
             return Err(Error::type_(message).at_argument(name));
         }
     };

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::operators::TABLE;
 use crate::params::{Extent, Symbol};
+use crate::size::counted;
 use crate::table::{Arity, Entry, Param, ParamKind};
 
 pub use bind::Bind;
@@ -62,6 +63,19 @@ impl<V, S> Arg<V, S> {
             Arg::Symbol(_) => "a symbol",
             Arg::DType(_) => "a dtype",
             Arg::Tensor(_) => "a tensor",
+        }
+    }
+
+    /// What the argument is, with its value where that is short.
+    pub fn describe(&self) -> String {
+        match self {
+            Arg::Bool(true) => "the bool True".to_string(),
+            Arg::Bool(false) => "the bool False".to_string(),
+            Arg::Int(n) => format!("the int {n}"),
+            Arg::Float(x) => format!("the float {x:?}"),
+            Arg::Complex(re, im) => format!("the complex number ({re:?}{im:+?}j)"),
+            Arg::Text(text) if text.len() <= 40 => format!("the string \"{text}\""),
+            other => other.kind().to_string(),
         }
     }
 
@@ -160,13 +174,20 @@ impl<'a, E: Engine> Bound<'a, E> {
         let mut slots: Vec<(Param, Option<ArgOf<E>>)> =
             entry.parameters().map(|p| (p, None)).collect();
         let given: Vec<ArgOf<E>> = positional.collect();
+        let named = args
+            .named
+            .iter()
+            .any(|(name, _)| name == slots.first().map_or("", |slot| slot.0.name));
         if entry.is_variadic() {
-            slots[0].1 = gather_varargs(given, slots[0].0.kind);
+            if !(given.is_empty() && named) {
+                slots[0].1 = gather_varargs(given, slots[0].0.kind);
+            }
         } else {
             let count = given.len();
             if count > slots.len() {
+                let given = counted(count, "argument");
                 let message = format!(
-                    "{count} arguments were given, but there are only {}",
+                    "{given} beside the tensor, but the operator takes {}",
                     slots.len()
                 );
                 return Err(signature(Error::type_(message), entry));
@@ -313,9 +334,9 @@ fn sizes<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<Arg
         Arg::Tensor(x) => Ok(Arg::List(read(&x, 1)?)),
         Arg::List(items) => {
             let mut sizes = Vec::with_capacity(items.len());
-            for item in items {
+            for (at, item) in items.into_iter().enumerate() {
                 match item {
-                    Arg::Tensor(x) => sizes.extend(read(&x, 0)?),
+                    Arg::Tensor(x) => sizes.extend(read(&x, 0).map_err(|error| error.at_item(at))?),
                     other => sizes.push(other),
                 }
             }

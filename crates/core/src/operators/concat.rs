@@ -55,7 +55,14 @@ impl<E: Engine> Operator<E> for Stack {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let first = first_of(inputs)?;
         let rank = engine.rank(first)?;
-        let axis = resolve_axis(self.axis, rank + 1, "axis", || engine.shape_text(first))?;
+        let axis = resolve_axis(self.axis, rank + 1, "axis", || engine.shape_text(first)).map_err(
+            |error| {
+                error.help(format!(
+                    "axes count in the result, which has rank {}",
+                    rank + 1
+                ))
+            },
+        )?;
         require_alike(engine, inputs, None)?;
         let mut raised = Vec::with_capacity(inputs.len());
         for x in inputs {
@@ -117,6 +124,7 @@ fn require_alike<E: Engine>(engine: &E, inputs: &[&E::Value], except: Option<usi
         let blame = |error: Error| {
             error
                 .at_argument("inputs")
+                .at_item(at)
                 .note("inputs[0]", describe(engine, first))
                 .note("the other", describe(engine, x))
         };

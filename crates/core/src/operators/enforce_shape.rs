@@ -24,7 +24,7 @@ impl<E: Engine> Operator<E> for EnforceShape<E::Size> {
 
     #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<Self::Output> {
-        let dims = check(engine, inputs[0], &self.pattern, &mut Bindings::default())?;
+        let dims = check(engine, inputs[0], &self.pattern, &[])?;
         Ok((inputs[0].clone(), dims))
     }
 }
@@ -64,8 +64,15 @@ impl<S> Dims<S> {
             Some((start, taken, count)) if at == *start => {
                 Some(Dim::Rest(&self.sizes[at..at + taken], count))
             }
-            Some((start, taken, _)) if at > *start => self.sizes.get(at + taken - 1).map(Dim::Size),
-            _ => self.sizes.get(at).map(Dim::Size),
+            _ => self.sizes.get(self.axis(at)).map(Dim::Size),
+        }
+    }
+
+    /// The axis a piece stands for; for an ellipsis the first, if it took any.
+    fn axis(&self, at: usize) -> usize {
+        match self.rest {
+            Some((start, taken, _)) if at > start => at + taken - 1,
+            _ => at,
         }
     }
 
@@ -114,20 +121,11 @@ struct Binding<S> {
     shape: Shape<S>,
 }
 
-#[derive(Clone, Debug)]
-struct Bindings<S>(SmallVec<[Binding<S>; 8]>);
-
-impl<S> Default for Bindings<S> {
-    fn default() -> Bindings<S> {
-        Bindings(SmallVec::new())
-    }
-}
-
 /// A scope: symbols bound by one check hold in the next.
 ///
 /// A check that fails binds nothing.
 #[derive(Debug)]
-pub struct Shapes<S = usize>(Mutex<Bindings<S>>);
+pub struct Shapes<S = usize>(Mutex<SmallVec<[Binding<S>; 8]>>);
 
 impl<S> Default for Shapes<S> {
     fn default() -> Shapes<S> {
@@ -146,11 +144,24 @@ impl<S: Size> Shapes<S> {
     where
         V::Engine: Engine<Size = S>,
     {
+        let pattern = pattern.into();
         let mut bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tried = bindings.clone();
-        let dims = check(&x.engine(), x, &pattern.into(), &mut tried)
+        let dims = check(&x.engine(), x, &pattern, &bindings)
             .map_err(|error| error.within(EnforceShape::<SizeOf<V>>::NAME))?;
-        *bindings = tried;
+        for (at, piece) in pattern.0.iter().enumerate() {
+            if let Piece::Symbol(symbol) = piece
+                && bindings.iter().all(|b| b.symbol != *symbol)
+            {
+                let axis = dims.axis(at);
+                let (size, shape) = (dims.sizes[axis].clone(), dims.sizes.clone());
+                bindings.push(Binding {
+                    symbol: symbol.clone(),
+                    size,
+                    axis,
+                    shape,
+                });
+            }
+        }
         Ok((x.clone(), dims))
     }
 
@@ -158,35 +169,41 @@ impl<S: Size> Shapes<S> {
     pub fn get(&self, symbol: &Symbol) -> Option<S> {
         let bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         bindings
-            .0
             .iter()
             .find(|b| b.symbol == *symbol)
             .map(|b| b.size.clone())
     }
 }
 
+/// Checks a shape against a pattern. A symbol stands for its size in `scope`, or else for the first size it
+/// meets.
 #[inline]
 fn check<E: Engine>(
     engine: &E,
     x: &E::Value,
     pattern: &Pattern<E::Size>,
-    bindings: &mut Bindings<E::Size>,
+    scope: &[Binding<E::Size>],
 ) -> Result<Dims<E::Size>> {
     let rank = engine.rank(x)?;
-    let pieces = &pattern.0;
+    let pieces = pattern.0.as_slice();
     let mut rest = None;
     for (at, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::Rest if rest.is_some() => {
-                let error = Error::argument("the pattern has more than one `...`");
-                return Err(side_by_side(engine, x, pattern, error, Some(at), None));
+                let error = Error::argument("the pattern has more than one `...`")
+                    .at_item(at)
+                    .help("leave one; it stands for any number of axes");
+                return Err(side_by_side(engine, x, pattern, error, None));
             }
             Piece::Rest => rest = Some(at),
             Piece::Negative(n) => {
                 let message = format!("the pattern holds {n}, but a size cannot be negative");
-                let error = Error::shape(message).sizes("a size of at least 0", n);
-                return Err(side_by_side(engine, x, pattern, error, Some(at), None)
-                    .help("use None for any size"));
+                let error = Error::shape(message)
+                    .at_item(at)
+                    .sizes("a size of at least 0", n);
+                return Err(
+                    side_by_side(engine, x, pattern, error, None).help("use None for any size")
+                );
             }
             _ => {}
         }
@@ -196,68 +213,57 @@ fn check<E: Engine>(
         let more = if rest.is_some() { "at least " } else { "" };
         let message = format!("the tensor has rank {rank}, but the pattern wants {more}{fixed}");
         let error = Error::shape(message).sizes(format!("{more}{fixed}"), rank);
-        return Err(side_by_side(engine, x, pattern, error, None, None));
+        return Err(side_by_side(engine, x, pattern, error, None));
     }
-    let taken = rank - fixed;
     let sizes: Shape<E::Size> = (0..rank).map(|axis| engine.size(x, axis)).collect();
+    let mut dims = Dims {
+        sizes,
+        rest: rest.map(|start| (start, rank - fixed, 1.into())),
+    };
     for (at, piece) in pieces.iter().enumerate() {
-        let axis = match rest {
-            Some(start) if at > start => at + taken - 1,
-            _ => at,
-        };
-        let blame = |error: Error| {
-            side_by_side(
-                engine,
-                x,
-                pattern,
-                error.at_axis(axis),
-                Some(at),
-                Some(axis),
-            )
-        };
+        let axis = dims.axis(at);
         match piece {
+            Piece::Any | Piece::Rest | Piece::Negative(_) => {}
             Piece::Is(wanted) => {
-                let size = &sizes[axis];
+                let size = &dims.sizes[axis];
                 engine.require(Condition::Same(size.clone(), wanted.clone()), || {
                     let message =
                         format!("axis {axis} has size {size}, but the pattern wants {wanted}");
-                    blame(Error::shape(message).sizes(wanted, size))
+                    let error = Error::shape(message).at_axis(axis).sizes(wanted, size);
+                    side_by_side(engine, x, pattern, error, Some((at, axis)))
                 })?;
             }
             Piece::Symbol(symbol) => {
-                let size = &sizes[axis];
-                let Some(bound) = bindings.0.iter().find(|b| b.symbol == *symbol) else {
-                    bindings.0.push(Binding {
-                        symbol: symbol.clone(),
-                        size: size.clone(),
-                        axis,
-                        shape: sizes.clone(),
-                    });
+                let size = &dims.sizes[axis];
+                let earlier = || {
+                    let found = pieces[..at]
+                        .iter()
+                        .position(|p| matches!(p, Piece::Symbol(s) if s == symbol));
+                    found.map(|at| (&dims.sizes[dims.axis(at)], dims.axis(at), &dims.sizes))
+                };
+                let bound = scope.iter().find(|b| b.symbol == *symbol);
+                let bound = bound.map(|b| (&b.size, b.axis, &b.shape)).or_else(earlier);
+                let Some((meant, from, shape)) = bound else {
                     continue;
                 };
-                engine.require(Condition::Same(size.clone(), bound.size.clone()), || {
-                    let message = format!(
-                        "axis {axis} has size {size}, but {symbol} stands for {}",
-                        bound.size
+                engine.require(Condition::Same(size.clone(), meant.clone()), || {
+                    let message =
+                        format!("axis {axis} has size {size}, but {symbol} stands for {meant}");
+                    let source = format!(
+                        "{symbol} = {meant} at axis {from} of shape {}",
+                        tuple(shape)
                     );
-                    let source = format!("at axis {} of shape {}", bound.axis, tuple(&bound.shape));
-                    blame(Error::shape(message).sizes(&bound.size, size))
-                        .note("bound", format!("{symbol} = {} {source}", bound.size))
+                    let error = Error::shape(message).at_axis(axis).sizes(meant, size);
+                    side_by_side(engine, x, pattern, error, Some((at, axis))).note("bound", source)
                 })?;
             }
-            Piece::Any | Piece::Rest | Piece::Negative(_) => {}
         }
     }
-    let rest = match rest {
-        None => None,
-        Some(start) => {
-            let count = E::Size::product(&sizes[start..start + taken]).ok_or_else(|| {
-                Error::overflow("the product of the sizes under `...` is too large")
-            })?;
-            Some((start, taken, count))
-        }
-    };
-    Ok(Dims { sizes, rest })
+    if let Some((start, taken, count)) = &mut dims.rest {
+        *count = E::Size::product(&dims.sizes[*start..*start + *taken])
+            .ok_or_else(|| Error::overflow("the product of the sizes under `...` is too large"))?;
+    }
+    Ok(dims)
 }
 
 /// Prints pattern and shape in columns, with a mark under the axis.
@@ -267,15 +273,15 @@ fn side_by_side<E: Engine>(
     x: &E::Value,
     pattern: &Pattern<E::Size>,
     error: Error,
-    piece: Option<usize>,
-    axis: Option<usize>,
+    mark: Option<(usize, usize)>,
 ) -> Error {
     let error = error.at_argument("pattern");
-    let (Some(piece), Some(axis)) = (piece, axis) else {
+    let Some((piece, axis)) = mark else {
         return error
             .note("pattern", pattern)
             .note("  shape", bracketed(engine, x));
     };
+    let error = error.at_item(piece);
     let pieces: Vec<String> = pattern.0.iter().map(Piece::to_string).collect();
     let sizes: Vec<String> = engine.shape(x).map_or_else(
         |_| Vec::new(),

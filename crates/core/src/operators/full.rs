@@ -56,7 +56,7 @@ impl<E: Engine> Operator<E> for Zeros<E::Size> {
         engine.full(
             self.dtype,
             Scalar::Bool(false),
-            &self.shape.all_given("shape")?,
+            &self.shape.all_given("shape", "size")?,
         )
     }
 }
@@ -68,7 +68,7 @@ impl<E: Engine> Operator<E> for Ones<E::Size> {
         engine.full(
             self.dtype,
             Scalar::Bool(true),
-            &self.shape.all_given("shape")?,
+            &self.shape.all_given("shape", "size")?,
         )
     }
 }
@@ -79,7 +79,7 @@ impl<E: Engine> Operator<E> for Full<E::Size> {
     fn lower(&self, engine: &E, _: &[&E::Value]) -> Result<E::Value> {
         let dtype = self.dtype.unwrap_or(self.value.dtype());
         self.value.require_fit(dtype, "value")?;
-        engine.full(dtype, self.value, &self.shape.all_given("shape")?)
+        engine.full(dtype, self.value, &self.shape.all_given("shape", "size")?)
     }
 }
 
@@ -96,6 +96,12 @@ impl<E: Engine> Operator<E> for Arange {
             number(stop, "stop")?,
             number(self.step, "step")?,
         );
+        for (value, name) in [(start, "start"), (stop, "stop"), (step, "step")] {
+            if !value.real().is_finite() {
+                let message = format!("{name} is {value}, but a range needs finite numbers");
+                return Err(Error::argument(message).at_argument(name));
+            }
+        }
         if step.real() == 0.0 {
             return Err(Error::argument("step is 0")
                 .at_argument("step")
@@ -106,13 +112,8 @@ impl<E: Engine> Operator<E> for Arange {
             _ => None,
         };
         let count = exact.unwrap_or_else(|| {
-            let count = ((stop.real() - start.real()) / step.real()).ceil();
-            // NaN and the infinities have no count; what is too large fails below.
-            if count.is_finite() {
-                count.max(0.0) as i128
-            } else {
-                i128::MAX
-            }
+            // The cast saturates: what is too many to count fails below.
+            ((stop.real() - start.real()) / step.real()).ceil().max(0.0) as i128
         });
         let own = if exact.is_some() {
             DType::I64
@@ -124,9 +125,8 @@ impl<E: Engine> Operator<E> for Arange {
             .ok()
             .and_then(|n| n.plus(&0))
             .ok_or_else(|| {
-                Error::overflow(format!(
-                    "from {start} to {stop} by {step} there is no end to the values"
-                ))
+                Error::overflow(format!("from {start} to {stop} by {step} there are more values than any machine can address"))
+                .at_argument("stop")
             })?;
         if len > 0 {
             let last = match (start, step) {
@@ -137,7 +137,12 @@ impl<E: Engine> Operator<E> for Arange {
             };
             require_whole(start, step, dtype)?;
             start.require_fit(dtype, "start")?;
-            last.require_fit(dtype, "the last value")?;
+            last.require_fit(dtype, "stop").map_err(|_| {
+                Error::dtype(format!("the last value, {last}, does not fit {dtype}"))
+                    .at_argument("stop")
+                    .sizes(dtype, last)
+                    .help("nothing is cast silently: stop earlier, or use another dtype")
+            })?;
         }
         engine.range(dtype, start, step, len.into())
     }

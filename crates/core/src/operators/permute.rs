@@ -46,7 +46,7 @@ impl<E: Engine> Operator<E> for Permute {
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let given = self.axes.given().ok_or_else(|| {
-            Error::argument("axes is missing")
+            Error::argument("axes is None, but an order is needed")
                 .at_argument("axes")
                 .help("`transpose` without axes reverses them")
         })?;
@@ -74,8 +74,8 @@ fn reorder<E: Engine>(engine: &E, x: &E::Value, given: &[isize]) -> Result<E::Va
     let order = resolve_all(given, rank, "axes", || engine.shape_text(x))?;
     if order.len() != rank {
         let error = Error::axis(format!(
-            "axes names {} axes, but the input has rank {rank}",
-            order.len()
+            "axes names {}, but the input has rank {rank}",
+            axes_counted(order.len())
         ))
         .at_argument("axes")
         .sizes(rank, order.len())
@@ -124,13 +124,15 @@ impl<E: Engine> Operator<E> for Moveaxis {
         let destination = all(&self.destination, "destination")?;
         if source.len() != destination.len() {
             let message = format!(
-                "source names {} axes, but destination names {}",
-                source.len(),
+                "source names {}, but destination names {}",
+                axes_counted(source.len()),
                 destination.len()
             );
             return Err(Error::axis(message)
                 .at_argument("destination")
                 .sizes(source.len(), destination.len())
+                .note("source", &self.source)
+                .note("destination", &self.destination)
                 .note("shape", engine.shape_text(x)));
         }
         let staying: SmallVec<[usize; 8]> =
@@ -141,5 +143,13 @@ impl<E: Engine> Operator<E> for Moveaxis {
                 None => Axis::Of(staying[out - destination.iter().filter(|d| **d < out).count()]),
             }
         })
+    }
+}
+
+fn axes_counted(n: usize) -> String {
+    if n == 1 {
+        "1 axis".to_string()
+    } else {
+        format!("{n} axes")
     }
 }

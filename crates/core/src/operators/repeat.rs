@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::operators::reshape::Reshape;
 use crate::params::{Mode, Sizes, resolve_axis};
-use crate::size::{Shape, Size, Truth, tuple};
+use crate::size::{Shape, Size, Truth, counted, tuple};
 
 /// Tiles the whole tensor, `sizes[i]` times along axis `i`; sizes in front add axes.
 #[derive(Clone, Debug)]
@@ -39,13 +39,14 @@ impl<E: Engine> Operator<E> for Repeat<E::Size> {
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
-        let sizes = self.sizes.all_given("sizes")?;
+        let sizes = self
+            .sizes
+            .all_given("sizes", "count")
+            .map_err(|e| on(engine, x, e))?;
         let rank = engine.rank(x)?;
         let Some(new) = sizes.len().checked_sub(rank) else {
-            let message = format!(
-                "{} sizes were given, but the input has rank {rank}",
-                sizes.len()
-            );
+            let given = counted(sizes.len(), "count");
+            let message = format!("sizes has {given}, but the input has rank {rank}");
             return Err(Error::shape(message)
                 .at_argument("sizes")
                 .sizes(rank, sizes.len())
@@ -53,7 +54,7 @@ impl<E: Engine> Operator<E> for Repeat<E::Size> {
                 .note("sizes", &self.sizes)
                 .help("give a count for every axis (1 keeps it), or use `tile`, which fills up in front"));
         };
-        tile(engine, x, &sizes, new)
+        tile(engine, x, &sizes, new, "sizes")
     }
 }
 
@@ -62,17 +63,39 @@ impl<E: Engine> Operator<E> for Tile<E::Size> {
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
-        let reps = self.reps.all_given("reps")?;
+        let reps = self
+            .reps
+            .all_given("reps", "count")
+            .map_err(|e| on(engine, x, e))?;
         let rank = engine.rank(x)?;
         let missing = rank.saturating_sub(reps.len());
         let sizes: Shape<E::Size> = (0..missing).map(|_| 1.into()).chain(reps).collect();
-        tile(engine, x, &sizes, sizes.len() - rank)
+        tile(engine, x, &sizes, sizes.len() - rank, "reps")
     }
 }
 
 /// Repeats axis `i` of `x` `sizes[new + i]` times, behind `new` axes of their own.
-fn tile<E: Engine>(engine: &E, x: &E::Value, sizes: &[E::Size], new: usize) -> Result<E::Value> {
+fn tile<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    sizes: &[E::Size],
+    new: usize,
+    argument: &'static str,
+) -> Result<E::Value> {
     let repeated = |at: usize| at >= new && sizes[at].is(1) != Truth::Yes;
+    for (axis, count) in sizes[new..].iter().enumerate() {
+        let size = engine.size(x, axis);
+        if size.times(count).is_none() {
+            let message = format!(
+                "axis {axis} of size {size}, {count} times, is more than any machine can address"
+            );
+            return Err(on(
+                engine,
+                x,
+                Error::overflow(message).at_argument(argument).at_axis(axis),
+            ));
+        }
+    }
     let mut spread: Vec<Axis<E::Size>> = Vec::with_capacity(2 * sizes.len());
     let mut merged: Vec<Axis<E::Size>> = Vec::with_capacity(sizes.len());
     for (at, size) in sizes.iter().enumerate() {
@@ -89,16 +112,26 @@ fn tile<E: Engine>(engine: &E, x: &E::Value, sizes: &[E::Size], new: usize) -> R
             Axis::Of(first)
         });
     }
-    let spread_out = engine.view(x, spread.len(), |out| spread[out].clone())?;
+    let spread_out = engine
+        .view(x, spread.len(), |out| spread[out].clone())
+        .map_err(|error| on(engine, x, error.at_argument(argument)))?;
     let packed = engine.copy(&spread_out)?;
     engine.view(&packed, merged.len(), |out| merged[out].clone())
+}
+
+/// An error with the input's shape.
+fn on<E: Engine>(engine: &E, x: &E::Value, error: Error) -> Error {
+    error.note("input shape", engine.shape_text(x))
 }
 
 impl<E: Engine> Operator<E> for RepeatInterleave<E::Size> {
     type Output = E::Value;
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
-        let counts = self.repeats.all_given("repeats")?;
+        let counts = self
+            .repeats
+            .all_given("repeats", "count")
+            .map_err(|e| on(engine, inputs[0], e))?;
         let flat;
         let (x, axis) = match self.axis {
             Some(axis) => {
@@ -127,45 +160,23 @@ impl<E: Engine> Operator<E> for RepeatInterleave<E::Size> {
         }
         let size = engine.size(x, axis);
         engine.require(Condition::Same(size.clone(), counts.len().into()), || {
-            let message = format!(
-                "repeats has {} counts, but axis {axis} of the input has size {size}",
-                counts.len()
-            );
+            let given = counted(counts.len(), "count");
+            let holder = match self.axis {
+                Some(_) => format!("axis {axis} of the input has size {size}"),
+                None => format!("the input, read as flat, has {size} elements"),
+            };
+            let message = format!("repeats has {given}, but {holder}");
             Error::shape(message)
                 .at_argument("repeats")
                 .at_axis(axis)
                 .sizes(&size, counts.len())
-                .note("input shape", engine.shape_text(x))
+                .note("input shape", engine.shape_text(inputs[0]))
                 .note("repeats", &self.repeats)
                 .help("give one count for all, or one for each")
         })?;
-        let index = engine.sizes(&interleaved(&counts)?)?;
+        let index = engine.runs(&counts)?;
         engine.gather(x, &index, &Along::Run(axis..axis + 1), Mode::Raise)
     }
-}
-
-/// The index that repeats slice `i` `counts[i]` times: `0, 0, 1, 2, 2, 2, …`.
-fn interleaved<S: Size>(counts: &[S]) -> Result<Vec<S>> {
-    let mut known = Vec::with_capacity(counts.len());
-    for count in counts {
-        known.push(
-            count
-                .known()
-                .ok_or_else(|| Error::too_early("a count is not known yet"))?,
-        );
-    }
-    let total = known.iter().try_fold(0usize, |sum, n| sum.plus(n));
-    let mut index = Vec::new();
-    if total.is_none_or(|n| index.try_reserve_exact(n).is_err()) {
-        return Err(
-            Error::memory("the counts in repeats add up to more than memory holds")
-                .at_argument("repeats"),
-        );
-    }
-    for (slice, count) in known.into_iter().enumerate() {
-        index.extend(std::iter::repeat_n(S::from(slice), count));
-    }
-    Ok(index)
 }
 
 /// The three shapes by which repeat is a reshape, an expand and a reshape.
@@ -192,13 +203,10 @@ pub struct RepeatPlan {
 pub fn repeat_plan(shape: &[usize], sizes: impl Into<Sizes<usize>>) -> Result<RepeatPlan> {
     let named = |error: Error| error.within("repeat_plan");
     let given: Sizes<usize> = sizes.into();
-    let sizes = given.all_given("sizes").map_err(named)?;
+    let sizes = given.all_given("sizes", "count").map_err(named)?;
     let new = sizes.len().checked_sub(shape.len()).ok_or_else(|| {
-        let message = format!(
-            "{} sizes were given, but the shape has rank {}",
-            sizes.len(),
-            shape.len()
-        );
+        let count = counted(sizes.len(), "count");
+        let message = format!("sizes has {count}, but the shape has rank {}", shape.len());
         let error = Error::shape(message)
             .at_argument("sizes")
             .sizes(shape.len(), sizes.len());

@@ -11,9 +11,9 @@ use crate::axis::Axis;
 use crate::engine::{Condition, Engine};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::operators::unflatten::inner_products;
-use crate::params::{Sizes, product, resolve_axis};
-use crate::size::{Shape, Size, Truth};
+use crate::operators::squeeze::with_axes;
+use crate::params::{Extent, Sizes, resolve_axis};
+use crate::size::{Shape, Size, Truth, counted};
 
 /// The same elements under another shape; a view where strides allow, otherwise a copy.
 #[derive(Clone, Debug)]
@@ -77,11 +77,12 @@ impl<E: Engine> Operator<E> for Flatten {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
-        if rank == 0 && matches!(self.start, 0 | -1) && matches!(self.stop, 0 | -1) {
-            return engine.view(x, 1, |_| Axis::Fresh(1.into()));
+        // A tensor of rank 0 counts as a row of one.
+        let start = resolve_axis(self.start, rank.max(1), "start", || engine.shape_text(x))?;
+        let stop = resolve_axis(self.stop, rank.max(1), "stop", || engine.shape_text(x))?;
+        if rank == 0 {
+            return with_axes(engine, x, &[0]);
         }
-        let start = resolve_axis(self.start, rank, "start", || engine.shape_text(x))?;
-        let stop = resolve_axis(self.stop, rank, "stop", || engine.shape_text(x))?;
         if start > stop {
             let message = format!("start is axis {start}, which lies behind stop, axis {stop}");
             return Err(Error::axis(message)
@@ -115,56 +116,98 @@ fn match_up<E: Engine>(
     let count = engine.count(x)?;
     let with_input = |error: Error| error.note("input shape", engine.shape_text(x));
     let new = fit(engine, given, &count, || {
-        format!("the input has {count} elements")
+        format!("the input has {}", counted(&count, "element"))
     })
     .map_err(with_input)?;
+    let new: Shape<E::Size> = (0..given.len()).map(|at| new.size(at)).collect();
     let groups = group(&old, &new)
         .ok_or_else(|| with_input(Error::overflow("the product of the sizes is too large")))?;
     Ok((new, groups))
 }
 
-/// The sizes of `shape`, whose product must be `whole`, with `-1` worked out. `holder` says what `whole` is.
-pub(crate) fn fit<E: Engine>(
+/// Sizes whose product is known to be right, with `-1` worked out.
+pub(crate) struct Fitted<'a, S> {
+    given: &'a Sizes<S>,
+    hole: S,
+}
+
+impl<S: Size> Fitted<'_, S> {
+    /// The size at a place.
+    #[inline]
+    pub(crate) fn size(&self, at: usize) -> S {
+        match self.given.get(at) {
+            Extent::Is(size) => size,
+            _ => self.hole.clone(),
+        }
+    }
+
+    /// The product of the sizes behind a place; it is part of a product that has been checked.
+    #[inline]
+    pub(crate) fn inner(&self, at: usize) -> S {
+        let behind = (at + 1..self.given.len()).map(|at| self.size(at));
+        behind.fold(S::from(1), |inner, size| {
+            inner.times(&size).unwrap_or(inner)
+        })
+    }
+}
+
+/// The sizes of `shape`, whose product must be `whole`. `holder` says what `whole` is.
+#[inline]
+pub(crate) fn fit<'a, E: Engine>(
     engine: &E,
-    shape: &Sizes<E::Size>,
+    shape: &'a Sizes<E::Size>,
     whole: &E::Size,
     holder: impl Fn() -> String,
-) -> Result<Shape<E::Size>> {
-    let (mut sizes, hole) = shape.with_hole("shape")?;
-    let total = product(&sizes, "shape", shape)?;
+) -> Result<Fitted<'a, E::Size>> {
+    let (total, hole) = shape.product_beside_hole("shape")?;
     let blame = |message: String| {
         Error::shape(message)
             .at_argument("shape")
             .sizes(whole, &total)
             .note("shape", shape)
     };
-    let Some(hole) = hole else {
+    if hole.is_none() {
         engine.require(Condition::Same(total.clone(), whole.clone()), || {
             blame(format!(
-                "shape {shape} holds {total} elements, but {}",
+                "shape {shape} holds {}, but {}",
+                counted(&total, "element"),
                 holder()
             ))
             .help("the sizes must multiply to that; one of them may be -1")
         })?;
-        return Ok(sizes);
-    };
-    sizes[hole] = whole.over(&total).ok_or_else(|| {
-        blame("-1 beside a size of 0 could be any size".to_string())
+        return Ok(Fitted {
+            given: shape,
+            hole: total,
+        });
+    }
+    let hole = whole.over(&total).ok_or_else(|| {
+        Error::shape("-1 beside a size of 0 could be any size")
+            .at_argument("shape")
+            .note("shape", shape)
             .help("write the size in place of -1")
     })?;
     engine.require(Condition::Divides(total.clone(), whole.clone()), || {
         blame(format!(
-            "{}, which cannot be divided by {total}, the product beside -1",
+            "{}, which {total}, the product beside -1, does not divide",
             holder()
         ))
+        .help("-1 stands for a whole number: change the other sizes")
     })?;
-    Ok(sizes)
+    Ok(Fitted { given: shape, hole })
 }
 
 /// Walks both shapes from the front, closing a group wherever the products meet. Sizes left over at the end
-/// of either side (ones, or anything beside a 0) join the last group.
+/// of either side (they are ones) join the last group.
 fn group<S: Size>(old: &[S], new: &[S]) -> Option<Groups> {
     let mut groups = Groups::new();
+    // Without elements the products say nothing about which axes belong together.
+    if old.iter().any(|size| size.is(0) == Truth::Yes) {
+        groups.push(Group {
+            from: 0..old.len(),
+            to: 0..new.len(),
+        });
+        return Some(groups);
+    }
     let (mut from, mut to) = (0..0, 0..0);
     while from.end < old.len() && to.end < new.len() {
         let (mut a, mut b) = (old[from.end].clone(), new[to.end].clone());
@@ -242,4 +285,18 @@ fn rearrange<E: Engine>(
         Some(at) if groups[at].to.len() == 1 => Axis::Of(at),
         Some(at) => split(at, at, out),
     })
+}
+
+/// For each size the product of those behind it.
+fn inner_products<S: Size>(parts: &[S]) -> Result<Shape<S>> {
+    let mut inner: Shape<S> = parts.into();
+    let mut next = S::from(1);
+    for at in (0..parts.len()).rev() {
+        let this = next.clone();
+        next = next
+            .times(&parts[at])
+            .ok_or_else(|| Error::overflow("the product of the sizes is too large"))?;
+        inner[at] = this;
+    }
+    Ok(inner)
 }

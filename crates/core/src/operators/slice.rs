@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::params::{Axes, Item, Items};
+use crate::rules::index_range;
 use crate::size::Size;
 
 /// Reads part of a tensor, by Python's rules of indexing.
@@ -42,7 +43,10 @@ impl<E: Engine> Operator<E> for Slice {
             .filter(|i| matches!(i, Item::At(_) | Item::Range { .. }))
             .count();
         if items.iter().filter(|i| matches!(i, Item::Rest)).count() > 1 {
-            return Err(blame(Error::argument("an index can hold only one `...`")));
+            return Err(blame(
+                Error::argument("the index has more than one `...`")
+                    .help("leave one; it stands for all axes not mentioned"),
+            ));
         }
         let Some(whole) = rank.checked_sub(indexed) else {
             let message = format!("{indexed} axes are indexed, but the input has rank {rank}");
@@ -52,11 +56,9 @@ impl<E: Engine> Operator<E> for Slice {
         // First every axis is cut, then axes of single indices are dropped and new ones put in.
         let mut cuts: SmallVec<[Axis<E::Size>; 8]> = SmallVec::new();
         let mut shaped: SmallVec<[Axis<E::Size>; 8]> = SmallVec::new();
-        let mut pieces: SmallVec<[Item; 8]> = items.clone();
-        if !pieces.contains(&Item::Rest) {
-            pieces.push(Item::Rest);
-        }
-        for item in pieces {
+        let rest = (!items.contains(&Item::Rest)).then_some(&Item::Rest);
+        for (place, &item) in items.iter().chain(rest).enumerate() {
+            let blame = |error: Error| blame(error.at_item(place));
             let axis = cuts.len();
             match item {
                 Item::NewAxis => shaped.push(Axis::Fresh(1.into())),
@@ -121,7 +123,7 @@ fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<
             "index {index} is out of range for axis {axis}, which has size {size}"
         ))
         .at_axis(axis)
-        .sizes(format!("-{size} <= index < {size}"), index)),
+        .sizes(index_range(size), index)),
     }
 }
 
@@ -135,7 +137,9 @@ fn range<E: Engine>(
     step: isize,
 ) -> Result<Axis<E::Size>> {
     if step == 0 {
-        return Err(Error::argument(format!("the step for axis {axis} is 0")).at_axis(axis));
+        return Err(Error::argument(format!("the step for axis {axis} is 0"))
+            .at_axis(axis)
+            .help("use 1 to go forwards, -1 to go backwards"));
     }
     let size = known(engine, x, axis)? as isize;
     let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };

@@ -6,7 +6,7 @@ use crate::axis::Axis;
 use crate::engine::{Condition, Engine};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::params::{Axes, resolve_all};
+use crate::params::{Axes, resolve_all, resolve_axis};
 use crate::size::{Size, Truth};
 
 /// Drops axes of size 1: those named, or all there are.
@@ -43,6 +43,7 @@ impl<E: Engine> Operator<E> for Squeeze {
                         .at_axis(axis)
                         .sizes(1, &size)
                         .note("shape", engine.shape_text(x))
+                        .help("`reshape` merges it with a neighbour, `slice` picks one index")
                     })?;
                 }
             }
@@ -60,16 +61,23 @@ impl<E: Engine> Operator<E> for Unsqueeze {
         let x = inputs[0];
         let rank = engine.rank(x)?;
         let given = self.axes.given().ok_or_else(|| {
-            Error::argument("axes is missing")
+            Error::argument("axes is None, but new axes need places")
                 .at_argument("axes")
                 .help("name the places of the new axes")
         })?;
         let total = rank + given.len();
-        let added: SmallVec<[usize; 8]> = resolve_all(given, total, "axes", || {
-            engine.shape_text(x)
-        })
-        .map_err(|error| error.help(format!("axes count in the result, which has rank {total}")))?;
-        with_axes(engine, x, &added)
+        let shape = || engine.shape_text(x);
+        let counted =
+            |error: Error| error.help(format!("axes count in the result, which has rank {total}"));
+        if let [one] = given {
+            let axis = resolve_axis(*one, total, "axes", shape).map_err(counted)?;
+            return with_axes(engine, x, &[axis]);
+        }
+        with_axes(
+            engine,
+            x,
+            &resolve_all(given, total, "axes", shape).map_err(counted)?,
+        )
     }
 }
 

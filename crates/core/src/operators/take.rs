@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::operators::expand::broadcast;
 use crate::operators::reshape::Reshape;
-use crate::params::{Mode, product, resolve_axis};
-use crate::size::{Shape, Size, Truth, tuple};
+use crate::params::{Mode, resolve_axis};
+use crate::size::{Shape, Size, Truth};
 
 /// Reads the input at an index of any shape, along an axis or as if the input were flat.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct IndexAdd {
 impl Take {
     /// Checks a call and says which axes of `x` the index addresses.
     pub fn along<E: Engine>(&self, engine: &E, x: &E::Value, index: &E::Value) -> Result<Along> {
-        require_integers(engine, index)?;
+        require_integers(engine, x, index)?;
         if let Mode::Fill(value) = self.mode {
             value.require_fit(engine.dtype(x), "fill_value")?;
         }
@@ -56,8 +56,10 @@ impl Take {
             }
         };
         if !matches!(self.mode, Mode::Fill(_)) {
-            let shape = engine.shape(x)?;
-            let from = product(&shape[run.clone()], "the input's shape", &tuple(&shape))?;
+            let from = match self.axis {
+                Some(_) => engine.size(x, run.start),
+                None => engine.count(x)?,
+            };
             require_readable(engine, x, index, from, self.axis.map(|_| run.start))?;
         }
         Ok(Along::Run(run))
@@ -77,7 +79,7 @@ impl<E: Engine> Operator<E> for IndexSelect {
     type Output = E::Value;
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
-        let index = list(engine, inputs[1])?;
+        let index = list(engine, inputs[1], "`take` accepts an index of any shape")?;
         Take {
             axis: Some(self.axis),
             mode: Mode::Raise,
@@ -91,7 +93,7 @@ impl<E: Engine> Operator<E> for TakeAlongAxis {
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let index = inputs[1];
-        require_integers(engine, index)?;
+        require_integers(engine, inputs[0], index)?;
         let flat;
         let (x, axis) = match self.axis {
             Some(axis) => {
@@ -110,11 +112,16 @@ impl<E: Engine> Operator<E> for TakeAlongAxis {
         let blame = |error: Error| {
             error
                 .at_argument("index")
-                .note("input shape", engine.shape_text(x))
+                .note("input shape", engine.shape_text(inputs[0]))
                 .note("index shape", engine.shape_text(index))
         };
         if rank != index_rank {
-            let message = format!("index has rank {index_rank}, but the input has rank {rank}");
+            let message = match self.axis {
+                Some(_) => format!("index has rank {index_rank}, but the input has rank {rank}"),
+                None => format!(
+                    "index has rank {index_rank}, but without an axis the input is read as flat"
+                ),
+            };
             return Err(blame(Error::shape(message).sizes(rank, index_rank)).help(
                 "the index must have an axis for every axis of the input; `take` has no such rule",
             ));
@@ -156,8 +163,8 @@ impl<E: Engine> Operator<E> for IndexAdd {
         let (x, index, source) = (inputs[0], inputs[1], inputs[2]);
         let rank = engine.rank(x)?;
         let axis = resolve_axis(self.axis, rank, "axis", || engine.shape_text(x))?;
-        require_integers(engine, index)?;
-        let index = &list(engine, index)?;
+        require_integers(engine, x, index)?;
+        let index = &list(engine, index, "flatten the index first")?;
         let blame = |error: Error| {
             error
                 .at_argument("source")
@@ -200,7 +207,7 @@ impl<E: Engine> Operator<E> for IndexAdd {
     }
 }
 
-fn require_integers<E: Engine>(engine: &E, index: &E::Value) -> Result<()> {
+fn require_integers<E: Engine>(engine: &E, x: &E::Value, index: &E::Value) -> Result<()> {
     let dtype = engine.dtype(index);
     match dtype.is_integer() {
         true => Ok(()),
@@ -209,6 +216,7 @@ fn require_integers<E: Engine>(engine: &E, index: &E::Value) -> Result<()> {
         ))
         .at_argument("index")
         .sizes("an integer dtype", dtype)
+        .note("input shape", engine.shape_text(x))
         .note("index shape", engine.shape_text(index))
         .help(match dtype {
             DType::Bool => "a mask is not an index; give the positions",
@@ -218,7 +226,7 @@ fn require_integers<E: Engine>(engine: &E, index: &E::Value) -> Result<()> {
 }
 
 /// A 1-D index; a single one counts as a list of one.
-fn list<E: Engine>(engine: &E, index: &E::Value) -> Result<E::Value> {
+fn list<E: Engine>(engine: &E, index: &E::Value, help: &str) -> Result<E::Value> {
     match engine.rank(index)? {
         0 => engine.view(index, 1, |_| Axis::Fresh(1.into())),
         1 => Ok(index.clone()),
@@ -227,7 +235,7 @@ fn list<E: Engine>(engine: &E, index: &E::Value) -> Result<E::Value> {
                 .at_argument("index")
                 .sizes(1, rank)
                 .note("index shape", engine.shape_text(index))
-                .help("`take` accepts an index of any shape"),
+                .help(help),
         ),
     }
 }
@@ -248,7 +256,7 @@ fn require_readable<E: Engine>(
             .at_argument("index")
             .note("input shape", engine.shape_text(x))
             .note("index shape", engine.shape_text(index))
-            .help("only an empty index can read an empty input, unless mode is \"fill\"");
+            .help("only an empty index can read an empty input");
         axis.map_or(error.clone(), |axis| error.at_axis(axis))
     })
 }

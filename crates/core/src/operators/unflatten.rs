@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::operators::reshape::fit;
 use crate::params::{Sizes, resolve_axis};
-use crate::size::{Shape, Size};
 
 /// Splits `axis` into `shape`; one size may be `-1`.
 #[derive(Clone, Debug)]
@@ -43,33 +42,18 @@ impl<E: Engine> Operator<E> for Unflatten<E::Size> {
                 .at_axis(axis)
                 .note("input shape", engine.shape_text(x))
         })?;
-        let inner = inner_products(&parts)?;
-        let split = axis..axis + parts.len();
-        engine.view(x, rank - 1 + parts.len(), |out| match out {
+        let split = axis..axis + self.shape.len();
+        engine.view(x, rank - 1 + split.len(), |out| match out {
             _ if out < split.start => Axis::Of(out),
-            _ if out >= split.end => Axis::Of(out + 1 - parts.len()),
+            _ if out >= split.end => Axis::Of(out + 1 - split.len()),
             _ => {
                 let part = out - axis;
                 Axis::Split {
                     of: axis,
-                    len: parts[part].clone(),
-                    inner: inner[part].clone(),
+                    len: parts.size(part),
+                    inner: parts.inner(part),
                 }
             }
         })
     }
-}
-
-/// For each size the product of those behind it.
-pub(crate) fn inner_products<S: Size>(parts: &[S]) -> Result<Shape<S>> {
-    let mut inner: Shape<S> = parts.into();
-    let mut next = S::from(1);
-    for at in (0..parts.len()).rev() {
-        let this = next.clone();
-        next = next
-            .times(&parts[at])
-            .ok_or_else(|| Error::overflow("the product of the sizes is too large"))?;
-        inner[at] = this;
-    }
-    Ok(inner)
 }

@@ -58,12 +58,14 @@ pub(crate) fn resolve_all(
     shape: impl Fn() -> String,
 ) -> Result<SmallVec<[usize; 8]>> {
     let mut resolved: SmallVec<[usize; 8]> = SmallVec::new();
-    for &given in axes {
-        let axis = resolve_axis(given, rank, argument, &shape)?;
+    for (at, &given) in axes.iter().enumerate() {
+        let axis =
+            resolve_axis(given, rank, argument, &shape).map_err(|error| error.at_item(at))?;
         if resolved.contains(&axis) {
             return Err(
                 Error::axis(format!("{argument} names axis {axis} more than once"))
                     .at_argument(argument)
+                    .at_item(at)
                     .at_axis(axis)
                     .note(argument, tuple(axes))
                     .note("shape", shape()),
@@ -95,7 +97,10 @@ pub fn resolve_axis(
 
 #[cold]
 fn out_of_range(axis: isize, rank: usize, argument: &'static str, shape: String) -> Error {
-    let message = format!("{argument} {axis} is out of range for rank {rank}");
+    let message = match argument {
+        "axis" => format!("axis {axis} is out of range for rank {rank}"),
+        _ => format!("{argument} names axis {axis}, which is out of range for rank {rank}"),
+    };
     let error = Error::axis(message)
         .at_argument(argument)
         .note("shape", shape);

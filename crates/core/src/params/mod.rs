@@ -18,4 +18,3 @@ pub use scalar::Scalar;
 pub use sizes::{Extent, Sizes};
 
 pub(crate) use axes::resolve_all;
-pub(crate) use sizes::product;

@@ -28,7 +28,7 @@ impl Mode {
             "clip" => Mode::Clip,
             "fill" => return Ok(Mode::Fill(fill_value.unwrap_or(Scalar::Int(0)))),
             _ => {
-                return Err(Error::argument(format!("mode is \"{word}\""))
+                return Err(Error::argument(format!("there is no mode \"{word}\""))
                     .at_argument("mode")
                     .sizes("raise, wrap, clip or fill", word)
                     .help("use \"raise\", \"wrap\", \"clip\" or \"fill\""));

@@ -25,7 +25,7 @@ impl FromStr for Place {
             "front" => Ok(Place::Front),
             "back" => Ok(Place::Back),
             "numpy" => Ok(Place::Numpy),
-            _ => Err(Error::argument(format!("place is \"{word}\""))
+            _ => Err(Error::argument(format!("there is no place \"{word}\""))
                 .at_argument("place")
                 .help("use \"front\", \"back\" or \"numpy\"")),
         }

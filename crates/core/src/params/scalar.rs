@@ -52,7 +52,7 @@ impl Scalar {
             Error::dtype(format!("{argument} {self} does not fit {dtype}"))
                 .at_argument(argument)
                 .sizes(dtype, self)
-                .help("nothing is cast silently: give a value of that type, or name another dtype"),
+                .help("nothing is cast silently: give a value that fits, or use another dtype"),
         )
     }
 

@@ -1,12 +1,10 @@
 //! A list of sizes as a user gives it: numbers, symbols, and `-1`, whose meaning is the operator's.
 
 use std::fmt;
-use std::ops::Index;
-
-use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::size::{Shape, Size, tuple};
+use crate::inline::Inline;
+use crate::size::{Shape, Size, Truth, tuple};
 
 /// One size as given.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,95 +25,113 @@ pub enum Extent<S> {
 /// assert_eq!(sizes.to_string(), "(2, -1, 3)");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sizes<S>(SmallVec<[Extent<S>; 8]>);
+pub struct Sizes<S>(Given<S>);
 
-impl<S> Sizes<S> {
+/// Plain numbers, as nearly all calls have them, are kept as they came.
+#[derive(Clone, Debug, PartialEq)]
+enum Given<S> {
+    Numbers(Inline<isize>),
+    Extents(Vec<Extent<S>>),
+}
+
+impl<S: Size> Sizes<S> {
     /// The sizes in order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Extent<S>> {
-        self.0.iter()
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Extent<S>> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+
+    /// The size at a place below [`len`](Self::len).
+    #[inline]
+    pub fn get(&self, at: usize) -> Extent<S> {
+        match &self.0 {
+            Given::Numbers(numbers) => numbers[at].into(),
+            Given::Extents(extents) => extents[at].clone(),
+        }
     }
 
     /// How many.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.0.len()
+        match &self.0 {
+            Given::Numbers(numbers) => numbers.len(),
+            Given::Extents(extents) => extents.len(),
+        }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 }
 
 impl<S: Size> Sizes<S> {
-    /// The sizes of an operator for which `-1` has no meaning.
-    pub fn all_given(&self, argument: &'static str) -> Result<Shape<S>> {
+    /// The sizes of an operator for which `-1` has no meaning. `noun` is what one of them is: a size, a count.
+    pub fn all_given(&self, argument: &'static str, noun: &str) -> Result<Shape<S>> {
         let mut given = Shape::new();
-        for (at, extent) in self.0.iter().enumerate() {
+        for (at, extent) in self.iter().enumerate() {
             match extent {
-                Extent::Is(size) => given.push(size.clone()),
-                negative => return Err(self.negative(at, negative, argument)),
+                Extent::Is(size) => given.push(size),
+                negative => return Err(self.negative(at, &negative, argument, noun)),
             }
         }
         Ok(given)
     }
 
-    /// The sizes with `-1` replaced by 1, and where it stands. Two of them, or any other negative number,
-    /// are errors.
-    pub fn with_hole(&self, argument: &'static str) -> Result<(Shape<S>, Option<usize>)> {
-        let mut sizes = Shape::new();
-        let mut hole = None;
-        for (at, extent) in self.0.iter().enumerate() {
-            match extent {
-                Extent::Is(size) => sizes.push(size.clone()),
-                Extent::Infer if hole.is_some() => {
-                    let message =
-                        format!("{argument} has more than one -1, so no size can be worked out");
-                    return Err(Error::shape(message)
-                        .at_argument(argument)
-                        .note(argument, self)
-                        .help("leave at most one -1"));
-                }
-                Extent::Infer => {
-                    hole = Some(at);
-                    sizes.push(S::from(1));
-                }
-                negative => return Err(self.negative(at, negative, argument)),
+    /// The product of all sizes but `-1`, and where that stands. Two of them, any other negative number, and
+    /// a product that passes reach (even beside a 0) are errors.
+    #[inline]
+    pub fn product_beside_hole(&self, argument: &'static str) -> Result<(S, Option<usize>)> {
+        let (mut product, mut zero, mut hole) = (S::from(1), false, None);
+        for at in 0..self.len() {
+            match self.get(at) {
+                Extent::Is(size) if size.is(0) == Truth::Yes => zero = true,
+                Extent::Is(size) => match product.times(&size) {
+                    Some(larger) => product = larger,
+                    None => return Err(self.too_large(argument)),
+                },
+                Extent::Infer if hole.is_none() => hole = Some(at),
+                Extent::Infer => return Err(self.two_holes(argument)),
+                negative => return Err(self.negative(at, &negative, argument, "size")),
             }
         }
-        Ok((sizes, hole))
+        Ok((if zero { S::from(0) } else { product }, hole))
     }
 
     #[cold]
-    fn negative(&self, at: usize, extent: &Extent<S>, argument: &'static str) -> Error {
-        Error::shape(format!(
-            "{argument}[{at}] is {extent}, but a size cannot be negative"
-        ))
-        .at_argument(argument)
-        .sizes("a size of at least 0", extent)
-        .note(argument, self)
-    }
-}
-
-/// The product of sizes, or an error that quotes the argument they came from.
-pub(crate) fn product<'a, S: Size>(
-    sizes: impl IntoIterator<Item = &'a S>,
-    argument: &'static str,
-    given: &impl fmt::Display,
-) -> Result<S> {
-    S::product(sizes).ok_or_else(|| {
+    fn too_large(&self, argument: &'static str) -> Error {
         Error::overflow(format!(
             "the product of {argument} is more than any machine can address"
         ))
         .at_argument(argument)
-        .note(argument, given)
-    })
-}
+        .note(argument, self)
+    }
 
-impl<S> Index<usize> for Sizes<S> {
-    type Output = Extent<S>;
+    #[cold]
+    fn two_holes(&self, argument: &'static str) -> Error {
+        Error::shape(format!(
+            "{argument} has more than one -1, so no size can be worked out"
+        ))
+        .at_argument(argument)
+        .note(argument, self)
+        .help("leave at most one -1")
+    }
 
-    fn index(&self, at: usize) -> &Extent<S> {
-        &self.0[at]
+    #[cold]
+    pub(crate) fn negative(
+        &self,
+        at: usize,
+        extent: &Extent<S>,
+        argument: &'static str,
+        noun: &str,
+    ) -> Error {
+        Error::shape(format!(
+            "{argument}[{at}] is {extent}, but a {noun} cannot be negative"
+        ))
+        .at_argument(argument)
+        .at_item(at)
+        .sizes(format!("a {noun} of at least 0"), extent)
+        .note(argument, self)
     }
 }
 
@@ -129,13 +145,14 @@ impl<S: fmt::Display> fmt::Display for Extent<S> {
     }
 }
 
-impl<S: fmt::Display> fmt::Display for Sizes<S> {
+impl<S: Size> fmt::Display for Sizes<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&tuple(&self.0))
+        f.write_str(&tuple(self.iter()))
     }
 }
 
 impl<S: Size> From<isize> for Extent<S> {
+    #[inline]
     fn from(n: isize) -> Extent<S> {
         match usize::try_from(n) {
             Ok(size) => Extent::Is(S::from(size)),
@@ -147,7 +164,7 @@ impl<S: Size> From<isize> for Extent<S> {
 
 impl<S> FromIterator<Extent<S>> for Sizes<S> {
     fn from_iter<I: IntoIterator<Item = Extent<S>>>(extents: I) -> Sizes<S> {
-        Sizes(extents.into_iter().collect())
+        Sizes(Given::Extents(extents.into_iter().collect()))
     }
 }
 
@@ -158,8 +175,9 @@ impl<S: Size> From<isize> for Sizes<S> {
 }
 
 impl<S: Size> From<&[isize]> for Sizes<S> {
+    #[inline]
     fn from(sizes: &[isize]) -> Sizes<S> {
-        sizes.iter().map(|&n| Extent::from(n)).collect()
+        Sizes(Given::Numbers(sizes.into()))
     }
 }
 
@@ -183,12 +201,22 @@ impl<S: Size> From<Vec<isize>> for Sizes<S> {
 
 impl<S: Size> From<&[usize]> for Sizes<S> {
     fn from(sizes: &[usize]) -> Sizes<S> {
-        sizes.iter().map(|&n| Extent::Is(S::from(n))).collect()
+        let mut numbers = Inline::zeros(sizes.len());
+        for (number, &size) in numbers.iter_mut().zip(sizes) {
+            let Ok(size) = isize::try_from(size) else {
+                return sizes.iter().map(|&n| Extent::Is(S::from(n))).collect();
+            };
+            *number = size;
+        }
+        Sizes(Given::Numbers(numbers))
     }
 }
 
 impl<S: Size> From<Shape<S>> for Sizes<S> {
     fn from(sizes: Shape<S>) -> Sizes<S> {
-        sizes.into_iter().map(Extent::Is).collect()
+        match sizes.iter().map(Size::known).collect::<Option<Shape>>() {
+            Some(known) => known.as_slice().into(),
+            None => sizes.into_iter().map(Extent::Is).collect(),
+        }
     }
 }

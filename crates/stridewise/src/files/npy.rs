@@ -3,7 +3,7 @@
 //! The header is read by a strict reader of our own: the crates for it bring a whole Python parser along,
 //! which recurses on nested brackets and multiplies shapes unchecked.
 
-use stridewise_core::size::{Shape, tuple};
+use stridewise_core::size::tuple;
 use stridewise_core::smallvec::SmallVec;
 use stridewise_core::{DType, Error, Layout, Result};
 use stridewise_cpu::Tensor;
@@ -30,13 +30,9 @@ pub(super) fn read(file: &Mapped) -> Result<Tensor> {
     let width = header.dtype.width();
     let layout = if header.fortran {
         let reversed: Vec<usize> = header.shape.iter().rev().copied().collect();
-        let strides = Layout::packed(width, &reversed)?
-            .strides()
-            .iter()
-            .rev()
-            .copied()
-            .collect();
-        Layout::new(width, Shape::from_slice(&header.shape), strides, 0)?
+        let mut strides = Layout::packed(width, &reversed)?.strides().to_vec();
+        strides.reverse();
+        Layout::new(width, header.shape.as_slice(), strides.as_slice(), 0)?
     } else {
         Layout::packed(width, &header.shape)?
     };

@@ -1,0 +1,156 @@
+//! `stridewise info`: what is in a file.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use stridewise::{Tensor, files};
+use stridewise_core::dtype::{DType, Family};
+use stridewise_core::error::Error;
+use stridewise_core::operators::Methods;
+use stridewise_core::params::{Item, Items};
+use stridewise_core::size::tuple;
+
+use crate::failure::Failure;
+use crate::terminal::{Paint, bytes, count};
+
+/// Describe the tensors in a file.
+///
+/// For each tensor: dtype, shape, strides, order, bytes, whether it is mapped from the file or had to be
+/// copied, the range of its values and the first of them.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  stridewise info weights.safetensors")]
+pub(crate) struct Options {
+    /// A .npy or .safetensors file.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// Past this many elements the range of the values is not looked for.
+const CHEAP: usize = 1 << 24;
+/// How many values are shown.
+const FIRST: isize = 6;
+
+/// Describes files.
+pub(crate) fn info(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
+    let paint = Paint::stdout();
+    for (at, path) in options.files.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        let tensors = files::load_all(path)?;
+        if options.files.len() > 1 || tensors.len() != 1 {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            let head = format!(
+                "{}: {}",
+                name.to_string_lossy(),
+                count(tensors.len(), "tensor")
+            );
+            writeln!(out, "{}", paint.bold(&head))?;
+        }
+        for (name, x) in &tensors {
+            if !name.is_empty() {
+                writeln!(out, "{}", paint.cyan(name))?;
+            }
+            for (label, text) in facts(x)? {
+                writeln!(out, "  {} {text}", paint.dim(&format!("{label:<8}")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn facts(x: &Tensor) -> Result<Vec<(&'static str, String)>, Error> {
+    let mut facts = vec![
+        ("dtype", x.dtype().to_string()),
+        ("shape", tuple(x.shape())),
+        ("strides", tuple(x.strides())),
+        ("order", order(x).to_string()),
+        (
+            "size",
+            format!("{}, {}", count(x.count(), "element"), bytes(x.nbytes())),
+        ),
+        (
+            "memory",
+            match x.storage().is_foreign() {
+                true => "mapped from the file".to_string(),
+                false => "copied from the file".to_string(),
+            },
+        ),
+    ];
+    if let Some(range) = range(x)? {
+        facts.push(("values", range));
+    }
+    if x.count() > 0 {
+        facts.push(("first", first(x)?));
+    }
+    Ok(facts)
+}
+
+fn order(x: &Tensor) -> &'static str {
+    let column = |x: &Tensor| x.transpose(..).is_ok_and(|t| t.layout().is_packed());
+    match (x.layout().is_packed(), column(x)) {
+        (true, true) => "row-major and column-major",
+        (true, false) => "row-major",
+        (false, true) => "column-major",
+        (false, false) => "neither row-major nor column-major",
+    }
+}
+
+/// The lowest and highest value, where they are cheap to find and the elements have an order.
+fn range(x: &Tensor) -> Result<Option<String>, Error> {
+    if x.count() == 0 || x.count() > CHEAP {
+        return Ok(None);
+    }
+    Ok(match x.dtype().family() {
+        Family::Bool => {
+            let set = x.cast(DType::I64)?.sum(.., false, None)?.item::<i64>()?;
+            Some(format!("{set} of {} are True", x.count()))
+        }
+        Family::Signed => ends(x.cast(DType::I64)?.to_vec::<i64>()?),
+        Family::Unsigned => ends(x.cast(DType::U64)?.to_vec::<u64>()?),
+        Family::Float => {
+            let values = x.cast(DType::F64)?.to_vec::<f64>()?;
+            let nan = values.iter().filter(|v| v.is_nan()).count();
+            let numbers: Vec<f64> = values.into_iter().filter(|v| !v.is_nan()).collect();
+            let low = numbers.iter().copied().reduce(f64::min);
+            let high = numbers.iter().copied().reduce(f64::max);
+            let ends = match (low, high) {
+                (Some(low), Some(high)) => {
+                    format!("{} to {}", float(x.dtype(), low), float(x.dtype(), high))
+                }
+                _ => "no numbers".to_string(),
+            };
+            Some(match nan {
+                0 => ends,
+                n => format!("{ends}, and {n} NaN"),
+            })
+        }
+        Family::Complex => None,
+    })
+}
+
+fn ends<T: Ord + ToString>(values: Vec<T>) -> Option<String> {
+    let (low, high) = (values.iter().min()?, values.iter().max()?);
+    Some(format!("{} to {}", low.to_string(), high.to_string()))
+}
+
+/// A float with no more digits than its type has.
+fn float(dtype: DType, value: f64) -> String {
+    match dtype {
+        DType::F64 => format!("{value:?}"),
+        _ => format!("{:?}", value as f32),
+    }
+}
+
+fn first(x: &Tensor) -> Result<String, Error> {
+    if x.rank() == 0 {
+        return Ok(x.to_string());
+    }
+    // Only the cells that are shown are read.
+    let mut items = vec![Item::At(0); x.rank() - 1];
+    items.push(Item::from(..FIRST));
+    let row = x.slice(Items::from(items))?;
+    let more = if x.count() > row.count() { " …" } else { "" };
+    Ok(format!("{row}{more}"))
+}

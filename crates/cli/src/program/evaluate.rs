@@ -1,0 +1,189 @@
+//! Running a program's steps on an engine.
+
+use stridewise_core::call::{Arg, ArgOf, Args};
+use stridewise_core::engine::Engine;
+use stridewise_core::operators::{Dims, call};
+use stridewise_core::params::resolve_axis;
+use stridewise_core::table::{Arity, Outcome};
+
+use crate::program::binding::{by_position, tensors};
+use crate::program::{Kind, Literal, Mistake, Program, Span, Step, blame};
+
+/// As many tensors as one step may give.
+const MOST: usize = 1 << 16;
+
+/// What goes from one step to the next.
+#[derive(Clone, Debug)]
+pub(crate) enum Flow<V> {
+    /// A tensor.
+    One(V),
+    /// Several, as `unstack` makes them.
+    Many(Vec<V>),
+}
+
+impl<V> Flow<V> {
+    /// The tensors.
+    pub(crate) fn tensors(&self) -> &[V] {
+        match self {
+            Flow::One(x) => std::slice::from_ref(x),
+            Flow::Many(xs) => xs,
+        }
+    }
+}
+
+/// What a step has done.
+#[derive(Clone, Debug)]
+pub(crate) struct Done<V> {
+    /// The result.
+    pub(crate) flow: Flow<V>,
+    /// The sizes that `enforce_shape` found.
+    pub(crate) dims: Option<Dims<usize>>,
+}
+
+/// The tensor a program starts from: none where its first step makes one from nothing.
+pub(crate) fn start<V: Clone>(program: &Program, inputs: &[V]) -> Result<Option<Flow<V>>, Mistake> {
+    if program.begins_from_nothing() {
+        return Ok(None);
+    }
+    match (&program.from, inputs.first()) {
+        (Some((n, span)), _) => match inputs.get(n - 1) {
+            Some(x) => Ok(Some(Flow::One(x.clone()))),
+            None => Err(no_input(*n, inputs.len(), span)),
+        },
+        (None, Some(first)) => Ok(Some(Flow::One(first.clone()))),
+        (None, None) => {
+            let first = program.steps.first().map_or(0..0, |step| step.span.clone());
+            Err(Mistake::new(first, "there is no input to start from")
+                .label("this works on a tensor")
+                .help("give a file or a shape, or begin with arange, full, zeros or ones"))
+        }
+    }
+}
+
+/// Runs one step.
+pub(crate) fn step<E: Engine<Size = usize>>(
+    engine: &E,
+    step: &Step,
+    before: Option<&Flow<E::Value>>,
+    inputs: &[E::Value],
+) -> Result<Done<E::Value>, Mistake> {
+    let entry = step.entry;
+    let mut positional: Vec<ArgOf<E>> = Vec::new();
+    match (entry.arity, before) {
+        (Arity::None, _) | (_, None) => {}
+        (Arity::One, Some(Flow::Many(xs))) => {
+            let message = format!(
+                "`{}` works on one tensor, but the step before gives {}",
+                entry.name,
+                xs.len()
+            );
+            return Err(Mistake::new(step.span.clone(), message)
+                .label("on which of them?")
+                .help("concat and stack take several, and atleast_1d to atleast_3d each of them")
+                .signature(entry));
+        }
+        (Arity::One, Some(Flow::One(x))) => positional.push(Arg::Tensor(x.clone())),
+        (Arity::Each | Arity::Many, Some(flow)) => {
+            let mut xs: Vec<ArgOf<E>> = flow.tensors().iter().cloned().map(Arg::Tensor).collect();
+            for literal in tensors(step) {
+                xs.push(argument::<E>(literal, inputs)?);
+            }
+            match entry.arity {
+                Arity::Each => positional = xs,
+                _ => positional.push(Arg::List(xs)),
+            }
+        }
+    }
+    for given in by_position(step) {
+        positional.push(argument::<E>(&given.value, inputs)?);
+    }
+    let mut named = Vec::new();
+    for given in &step.args {
+        if let Some((name, _)) = &given.name {
+            named.push((name.clone(), argument::<E>(&given.value, inputs)?));
+        }
+    }
+    let rank = match before {
+        Some(Flow::One(x)) => engine.rank(x).ok(),
+        _ => None,
+    };
+    if let ("unstack", Some(Flow::One(x)), Some(rank)) = (entry.name, before, rank) {
+        few_enough(step, rank, |axis| engine.size(x, axis))?;
+    }
+    match call(engine, entry.name, Args { positional, named }) {
+        Ok(Outcome::One(x)) => Ok(Done {
+            flow: Flow::One(x),
+            dims: None,
+        }),
+        Ok(Outcome::Many(xs)) => Ok(Done {
+            flow: Flow::Many(xs),
+            dims: None,
+        }),
+        Ok(Outcome::Checked((x, dims))) => Ok(Done {
+            flow: Flow::One(x),
+            dims: Some(dims),
+        }),
+        Err(error) => Err(blame::mistake(step, &error)),
+    }
+}
+
+/// Refuses to take a tensor apart into more tensors than could be of use.
+fn few_enough(step: &Step, rank: usize, size: impl Fn(usize) -> usize) -> Result<(), Mistake> {
+    let axis = match step.args.first().map(|arg| &arg.value.kind) {
+        Some(Kind::Int(axis)) => isize::try_from(*axis).ok(),
+        _ => Some(0),
+    };
+    // An axis that is out of range is the operator's to refuse.
+    let Some(Ok(axis)) = axis.map(|axis| resolve_axis(axis, rank, "axis", String::new)) else {
+        return Ok(());
+    };
+    match size(axis) {
+        n if n > MOST => Err(Mistake::new(
+            step.span.clone(),
+            format!("this would give {n} tensors"),
+        )
+        .label("too many")
+        .help(format!("a program holds at most {MOST} tensors at a time"))
+        .signature(step.entry)),
+        _ => Ok(()),
+    }
+}
+
+/// A literal as an argument of an engine.
+fn argument<E: Engine<Size = usize>>(
+    literal: &Literal,
+    inputs: &[E::Value],
+) -> Result<ArgOf<E>, Mistake> {
+    Ok(match &literal.kind {
+        Kind::None => Arg::None,
+        Kind::Bool(b) => Arg::Bool(*b),
+        Kind::Int(n) => Arg::Int(*n),
+        Kind::Float(x) => Arg::Float(*x),
+        Kind::Complex(re, im) => Arg::Complex(*re, *im),
+        Kind::Text(text) => Arg::Text(text.clone()),
+        Kind::Rest => Arg::Rest,
+        Kind::Range(start, stop, step) => Arg::Range(*start, *stop, *step),
+        Kind::List(items) => Arg::List(
+            items
+                .iter()
+                .map(|item| argument::<E>(item, inputs))
+                .collect::<Result<_, _>>()?,
+        ),
+        Kind::Input(n) => match inputs.get(n - 1) {
+            Some(x) => Arg::Tensor(x.clone()),
+            None => return Err(no_input(*n, inputs.len(), &literal.span)),
+        },
+    })
+}
+
+/// An input that was not given.
+fn no_input(n: usize, given: usize, span: &Span) -> Mistake {
+    let message = match given {
+        0 => format!("there is no input ${n}: none was given"),
+        1 => format!("there is no input ${n}: only one was given"),
+        _ => format!("there is no input ${n}: only {given} were given"),
+    };
+    Mistake::new(span.clone(), message)
+        .label("not given")
+        .help("inputs are counted from $1, in the order they are given")
+}

@@ -1,0 +1,165 @@
+//! Parts of the tour that are more than one call: layers, scopes, and what repeat is made of.
+
+use stridewise::{Cpu, Tensor};
+use stridewise_core::dtype::DType;
+use stridewise_core::error::Error;
+use stridewise_core::nn::{Layer, Sequential, Unflatten};
+use stridewise_core::operators::{Methods, Shapes, make, repeat_plan};
+use stridewise_core::params::{Sizes, dim};
+use stridewise_core::pattern;
+use stridewise_core::size::tuple;
+
+use crate::failure::Failure;
+use crate::tour::Walk;
+
+fn zeros(shape: &[usize]) -> Result<Tensor, Error> {
+    make::zeros(&Cpu, Sizes::from(shape), DType::F32)
+}
+
+/// Many ways to write the sizes of one expand.
+pub(crate) fn legal_sizes(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say("-1 keeps an axis. All of these ask for the same, from (4, 3, 1, 2):")?;
+    walk.line("")?;
+    let x = zeros(&[4, 3, 1, 2])?;
+    for sizes in [
+        [4, 3, 5, 2],
+        [-1, 3, 5, 2],
+        [-1, -1, 5, 2],
+        [-1, -1, 5, -1],
+        [4, -1, 5, 2],
+        [4, -1, 5, -1],
+        [4, 3, 5, -1],
+    ] {
+        let y = x.expand(sizes)?;
+        let call = format!("{:<24}", format!("x.expand{}", tuple(sizes)));
+        let how = match y.shares_storage_with(&x) {
+            true => "view",
+            false => "copy",
+        };
+        let (call, how) = (walk.paint.cyan(&call), walk.paint.how(how));
+        walk.line(&format!(
+            "    {call} {} strides {}  {how}",
+            tuple(y.shape()),
+            tuple(y.strides())
+        ))?;
+    }
+    Ok(())
+}
+
+/// The three shapes behind each repeat.
+pub(crate) fn repeat_plans(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say(
+        "A repeat is a reshape, an expand and a reshape. repeat_plan gives the three shapes; \
+         the kernel does it in one pass instead.",
+    )?;
+    let examples: [(&[usize], &[isize]); 3] = [
+        (&[5], &[3]),
+        (&[3, 1, 5], &[5, 3, 1]),
+        (&[3, 1, 5], &[2, 5, 3, 1]),
+    ];
+    for (shape, sizes) in examples {
+        let plan = repeat_plan(shape, sizes)?;
+        let call = format!("repeat_plan({}, {})", tuple(shape), tuple(sizes));
+        walk.line("")?;
+        let call = walk.paint.cyan(&call);
+        walk.line(&format!("    {call}"))?;
+        for (name, shape) in [
+            ("reshape to", &plan.reshape_input),
+            ("expand to", &plan.expand),
+            ("reshape to", &plan.reshape_output),
+        ] {
+            walk.line(&format!("      {name:<10} {}", tuple(shape)))?;
+        }
+    }
+    Ok(())
+}
+
+/// `unflatten` as a layer in a row of layers.
+pub(crate) fn unflatten_layer(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say("The same as a layer, alone or in a row with others:")?;
+    walk.line("")?;
+    let (first, second) = (Unflatten::new(1, [2, 3]), Unflatten::new(0, [2, 2]));
+    let x = zeros(&[4, 6])?;
+    walk.line(&format!("    x is float32 {}", tuple(x.shape())))?;
+    let alone = first.forward(&x)?;
+    let line = |layer: &str, y: &Tensor, walk: &mut Walk| {
+        let how = if y.shares_storage_with(&x) {
+            "view"
+        } else {
+            "copy"
+        };
+        let (layer, how) = (walk.paint.cyan(layer), walk.paint.how(how));
+        walk.line(&format!("    {layer}"))?;
+        walk.line(&format!(
+            "      {} strides {}  {how}",
+            tuple(y.shape()),
+            tuple(y.strides())
+        ))
+    };
+    line(&first.to_string(), &alone, walk)?;
+    let names = format!("Sequential({first}, {second})");
+    let row = Sequential::new().then(first).then(second);
+    line(&names, &row.forward(&x)?, walk)
+}
+
+/// One scope for several checks.
+pub(crate) fn shared_symbols(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say(
+        "Within a Shapes scope a symbol means the same for every tensor, and a check that fails \
+         says where the symbol got its size:",
+    )?;
+    walk.line("")?;
+    let shapes = Shapes::new();
+    for shape in [[8, 3], [3, 5], [4, 2]] {
+        let x = zeros(&shape)?;
+        let (names, pieces) = match shape {
+            [8, 3] => ("n, k", [dim("n"), dim("k")]),
+            [3, 5] => ("k, m", [dim("k"), dim("m")]),
+            _ => ("m, n", [dim("m"), dim("n")]),
+        };
+        let call = format!("shapes.enforce(x of {}, [{names}])", tuple(shape));
+        let call = walk.paint.cyan(&call);
+        walk.line(&format!("    {call}"))?;
+        match shapes.enforce(&x, pieces) {
+            Ok((_, dims)) => walk.line(&format!("      dims {dims}"))?,
+            Err(error) => {
+                for line in error.to_string().lines() {
+                    let line = walk.paint.yellow(line);
+                    walk.line(&format!("      {line}"))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The recipe for functions that want two axes: reduce, work, restore.
+pub(crate) fn reduce_and_restore(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say(
+        "With the pair of ... a function that wants two axes serves any number of them: colours \
+         last, whatever the images' shape.",
+    )?;
+    walk.line("")?;
+    let images = zeros(&[2, 4, 5, 3])?;
+    let (images, dims) = images.enforce_shape(pattern![.., 3])?;
+    let (pixels, colours) = (dims.size(0).unwrap_or(0), dims.size(1).unwrap_or(0));
+    let flat = images.reshape(Sizes::from(&[pixels, colours][..]))?;
+    let mut whole = dims.axes().to_vec();
+    whole.push(colours);
+    let restored = flat.reshape(Sizes::from(&whole[..]))?;
+    for (text, x) in [
+        ("enforce_shape([..., 3])", &images),
+        ("reshape(n_elements, 3)", &flat),
+        ("reshape(axes + (3,))", &restored),
+    ] {
+        let how = if x.shares_storage_with(&images) {
+            "view"
+        } else {
+            "copy"
+        };
+        let call = walk.paint.cyan(&format!("{text:<26}"));
+        let how = walk.paint.how(how);
+        walk.line(&format!("    {call} {:<14} {how}", tuple(x.shape())))?;
+    }
+    Ok(())
+}
