@@ -199,10 +199,12 @@ pub trait Engine: Sized {
     /// Runs an operator. An engine may keep it whole instead, or note its name.
     #[inline]
     fn apply<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {
-        match operator.lower(self, inputs) {
-            Err(error) => Err(error.within(O::NAME)),
-            done => done,
+        // Named in place: an output is large, and moving it would cost as much as a view.
+        let mut output = operator.lower(self, inputs);
+        if let Err(error) = &mut output {
+            error.set_operator(O::NAME);
         }
+        output
     }
 
     /// All sizes of a tensor.

@@ -154,11 +154,17 @@ impl Error {
 
     /// Adds the operator, unless one further in has done so.
     pub fn within(mut self, operator: &'static str) -> Error {
+        self.set_operator(operator);
+        self
+    }
+
+    /// Adds the operator in place, unless one further in has done so.
+    #[cold]
+    pub fn set_operator(&mut self, operator: &'static str) {
         let fields = self.fields();
         if fields.operator.is_empty() {
             fields.operator = operator;
         }
-        self
     }
 }
 

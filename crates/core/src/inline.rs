@@ -9,11 +9,21 @@ use smallvec::SmallVec;
 const NEAR: usize = 8;
 
 /// A list of numbers whose length does not change.
-#[derive(Clone)]
 pub struct Inline<T> {
     len: usize,
     near: [T; NEAR],
     far: Option<Box<[T]>>,
+}
+
+impl<T: Copy> Clone for Inline<T> {
+    #[inline]
+    fn clone(&self) -> Inline<T> {
+        Inline {
+            len: self.len,
+            near: self.near,
+            far: self.far.clone(),
+        }
+    }
 }
 
 impl<T: Copy + Default> Inline<T> {

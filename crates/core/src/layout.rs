@@ -45,11 +45,7 @@ impl Layout {
         if dims.len() != strides.len() {
             return Err(uneven(&dims, &strides));
         }
-        let mut extent = Extent::new(width);
-        for (&dim, &stride) in dims.iter().zip(strides.iter()) {
-            extent.grow(dim, stride);
-        }
-        match extent.end(offset, width) {
+        match Extent::of(width, &dims, &strides).end(offset, width) {
             Some(end) => Ok(Layout {
                 dims,
                 strides,
@@ -60,19 +56,17 @@ impl Layout {
         }
     }
 
-    /// A layout to be written by [`view_into`](Self::view_into): all sizes are 0.
+    /// A layout to be written by [`view_into`](Self::view_into), which refuses ranks past all reason.
     #[inline]
-    pub fn blank(rank: usize) -> Result<Layout> {
-        if rank > MAX_RANK {
-            return Err(too_many_axes(rank));
-        }
+    pub fn blank(rank: usize) -> Layout {
+        let rank = rank.min(MAX_RANK);
         let (dims, strides) = (Inline::zeros(rank), Inline::zeros(rank));
-        Ok(Layout {
+        Layout {
             dims,
             strides,
             offset: 0,
             end: 0,
-        })
+        }
     }
 
     /// Row-major without gaps. The stride of an axis outside an empty one is counted as if that had size 1.
@@ -205,8 +199,8 @@ impl Layout {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Option<Layout>> {
-        let mut view = Layout::blank(rank)?;
-        let is_view = self.view_into(&mut view, width, axes)?;
+        let mut view = Layout::blank(rank);
+        let is_view = self.view_into(&mut view, width, rank, axes)?;
         Ok(is_view.then_some(view))
     }
 
@@ -217,17 +211,25 @@ impl Layout {
         &self,
         view: &mut Layout,
         width: usize,
+        rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<bool> {
+        if rank > MAX_RANK {
+            return Err(too_many_axes(rank));
+        }
         let (old_dims, old_strides) = (self.dims(), self.strides());
         let mut offset = self.offset;
-        let mut extent = Extent::new(width);
+        let (mut bytes, mut seen, mut inside) = (width, 0u64, self.end > 0);
+        let (mut splitting, mut spread) = (usize::MAX, 0usize);
         // A stride whose product overflows belongs to an axis of at most one index (or to an empty tensor),
         // where any stride will do.
         let places = view.dims.iter_mut().zip(view.strides.iter_mut());
         for (out, (dim, stride)) in places.enumerate() {
             (*dim, *stride) = match axes(out)? {
-                Axis::Of(axis) => (old_dims[axis], old_strides[axis]),
+                Axis::Of(axis) => {
+                    inside &= mark(&mut seen, axis);
+                    (old_dims[axis], old_strides[axis])
+                }
                 Axis::Fresh(size) => (size, 0),
                 Axis::Slice {
                     of,
@@ -235,6 +237,7 @@ impl Layout {
                     len,
                     step,
                 } => {
+                    inside = false;
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
@@ -242,9 +245,19 @@ impl Layout {
                     (len, stride.wrapping_mul(step))
                 }
                 Axis::Split { of, len, inner } => {
+                    if of != splitting {
+                        (splitting, spread) = (of, 0);
+                        inside &= mark(&mut seen, of);
+                    }
+                    spread = len
+                        .saturating_sub(1)
+                        .saturating_mul(inner)
+                        .saturating_add(spread);
+                    inside &= spread < old_dims[of];
                     (len, old_strides[of].wrapping_mul(inner as isize))
                 }
                 Axis::Merge(run) => {
+                    inside = false;
                     let Some(stride) = self.merged_stride(run.clone()) else {
                         return Ok(false);
                     };
@@ -255,9 +268,15 @@ impl Layout {
                     )
                 }
             };
-            extent.grow(*dim, *stride);
+            bytes = bytes.saturating_mul((*dim).max(1));
+            inside &= *dim != 0;
         }
-        match extent.end(offset, width) {
+        // Axes whole or split, each at most once, and new ones reach nothing that was not reached before.
+        let end = match inside && bytes <= isize::MAX as usize {
+            true => Some(self.end),
+            false => Extent::of(width, &view.dims, &view.strides).end(offset, width),
+        };
+        match end {
             Some(end) => {
                 (view.offset, view.end) = (offset, end);
                 Ok(true)
@@ -265,6 +284,15 @@ impl Layout {
             None => Err(too_large(width, &view.dims, &view.strides)),
         }
     }
+}
+
+/// Notes that an axis is used; false where it was used before, or is too far out to tell.
+#[inline]
+fn mark(seen: &mut u64, axis: usize) -> bool {
+    let bit = 1u64.checked_shl(axis as u32).unwrap_or(0);
+    let first = bit != 0 && *seen & bit == 0;
+    *seen |= bit;
+    first
 }
 
 /// How far a layout reaches, axis by axis. Saturating arithmetic carries every overflow to the end, where it
@@ -278,13 +306,17 @@ struct Extent {
 
 impl Extent {
     #[inline]
-    fn new(width: usize) -> Extent {
-        Extent {
+    fn of(width: usize, dims: &[usize], strides: &[isize]) -> Extent {
+        let mut extent = Extent {
             bytes: width,
             low: 0,
             high: 0,
             empty: false,
+        };
+        for (&dim, &stride) in dims.iter().zip(strides) {
+            extent.grow(dim, stride);
         }
+        extent
     }
 
     #[inline]

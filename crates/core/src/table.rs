@@ -256,8 +256,7 @@ macro_rules! operator_table {
                         -> Result<<$file::$op $(<$s>)? as Operator<Self::Engine>>::Output>
                     {
                         let $x = self;
-                        $(let $p = crate::table::convert!($p $t $($g)?);)*
-                        self.engine().apply(&$file::$op { $($field),* }, &[$($input),*])
+                        self.engine().apply(&$file::$op { $($field: $field.into()),* }, &[$($input),*])
                     }
                 )*
             }
@@ -267,8 +266,7 @@ macro_rules! operator_table {
             $(
                 #[doc = $mdoc]
                 pub fn $mname<V: Value>($mx: &[&V] $(, $mp: crate::table::argument!($mt $($mg)?))*) -> Result<V> {
-                    $(let $mp = crate::table::convert!($mp $mt $($mg)?);)*
-                    let operator = $mfile::$mop { $($mfield),* };
+                    let operator = $mfile::$mop { $($mfield: $mfield.into()),* };
                     match $mx.first() {
                         Some(first) => first.engine().apply(&operator, $mx),
                         None => Err(crate::error::Error::argument("no tensors were given")
@@ -295,8 +293,7 @@ macro_rules! operator_table {
                 pub fn $nname<S: crate::size::Size, E: Engine<Size = S>>(
                     engine: &E $(, $np: crate::table::argument!($nt $($ng)?))*
                 ) -> Result<E::Value> {
-                    $(let $np = crate::table::convert!($np $nt $($ng)?);)*
-                    engine.apply(&$nfile::$nop { $($nfield),* }, &[])
+                    engine.apply(&$nfile::$nop { $($nfield: $nfield.into()),* }, &[])
                 }
             )*
         }
@@ -374,12 +371,6 @@ macro_rules! argument {
     ($t:ident $($g:ident)?) => { impl Into<$t $(<$g>)?> };
 }
 
-/// A method's argument as the operator's field.
-macro_rules! convert {
-    ($p:ident Tensor) => { $p };
-    ($p:ident $t:ident $($g:ident)?) => { Into::<$t $(<$g>)?>::into($p) };
-}
-
 /// Binds a variable to the argument of a call by name.
 macro_rules! bind {
     ($bound:ident $named:ident $p:ident Tensor) => {
@@ -400,4 +391,4 @@ macro_rules! outcome {
     };
 }
 
-pub(crate) use {argument, bind, convert, operator_table, outcome, param};
+pub(crate) use {argument, bind, operator_table, outcome, param};

@@ -64,34 +64,51 @@ impl Tensor {
                 .is_multiple_of(alignment(self.dtype))
     }
 
-    /// A view through an axis map, written in place: a layout is large, and every move of it costs. Where
-    /// strides do not allow a merge, it is a view of a packed copy.
+    /// A view through an axis map, written where it is returned: a layout is large, and every move of it
+    /// costs. Where strides do not allow a merge, it is a view of a packed copy.
     #[inline]
     pub(crate) fn view(
         &self,
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Tensor> {
-        let layout = Layout::blank(rank)?;
-        let mut view = Tensor {
-            layout,
-            dtype: self.dtype,
-            storage: self.storage.clone(),
-        };
+        let (dtype, storage) = (self.dtype, self.storage.clone());
+        let mut result = Ok(Tensor {
+            layout: Layout::blank(rank),
+            dtype,
+            storage,
+        });
+        if let Ok(view) = &mut result
+            && let Err(error) = view.look_at(self, rank, axes)
+        {
+            result = Err(error);
+        }
+        result
+    }
+
+    #[inline]
+    fn look_at(
+        &mut self,
+        source: &Tensor,
+        rank: usize,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
+    ) -> Result<()> {
+        let width = self.dtype.width();
         let mut packed: Option<Tensor> = None;
         // One call for both turns of the loop, so that the map is compiled into it.
-        while !packed.as_ref().unwrap_or(self).layout.view_into(
-            &mut view.layout,
-            self.dtype.width(),
+        while !packed.as_ref().unwrap_or(source).layout.view_into(
+            &mut self.layout,
+            width,
+            rank,
             &axes,
         )? {
-            let copy = Cpu.packed_copy(self)?;
-            view.storage = copy.storage.clone();
+            let copy = Cpu.packed_copy(source)?;
+            self.storage = copy.storage.clone();
             packed = Some(copy);
         }
-        match view.fits() {
-            true => Ok(view),
-            false => Err(misfit(&view)),
+        match self.fits() {
+            true => Ok(()),
+            false => Err(misfit(self)),
         }
     }
 

@@ -85,7 +85,8 @@ struct Wording {
     keeps: bool,
 }
 
-#[inline]
+// Not inlined, so that the axis map has one caller and is compiled into the loop over the axes.
+#[inline(never)]
 fn stretch<E: Engine>(
     engine: &E,
     x: &E::Value,
@@ -93,27 +94,16 @@ fn stretch<E: Engine>(
     wording: Wording,
 ) -> Result<E::Value> {
     let rank = engine.rank(x)?;
-    let Wording {
-        argument,
-        list,
-        keeps,
-    } = wording;
-    let blame = |error: Error| {
-        let shape = engine.shape_text(x);
-        error
-            .at_argument(argument)
-            .note("input shape", shape)
-            .note(list, sizes)
+    let refusal = Refusal {
+        engine,
+        x,
+        sizes,
+        wording,
     };
     let Some(new) = sizes.len().checked_sub(rank) else {
-        let given = counted(sizes.len(), "size");
-        let error = Error::shape(format!("{list} has {given}, but the input has rank {rank}"));
-        let how = if keeps { " (-1 keeps it)" } else { "" };
-        return Err(blame(error.sizes(rank, sizes.len())).help(format!(
-            "give a size for every axis{how}; sizes in front add axes"
-        )));
+        return Err(refusal.too_few(rank));
     };
-    let expanded = engine.try_view(x, sizes.len(), |at| {
+    engine.try_view(x, sizes.len(), |at| {
         match (sizes.get(at), at.checked_sub(new)) {
             (Extent::Is(wanted), None) => Ok(Axis::Fresh(wanted)),
             (Extent::Is(wanted), Some(axis)) => {
@@ -124,55 +114,91 @@ fn stretch<E: Engine>(
                 if size.is(1) == Truth::Yes {
                     return Ok(Axis::Fresh(wanted));
                 }
-                engine.require(Condition::Same(size.clone(), wanted.clone()), || {
-                    let message = format!(
-                        "{list}[{at}] is {wanted}, but axis {axis} of the input has size {size}, \
-                     and only an axis of size 1 can be expanded"
-                    );
-                    let keep = if keeps {
-                        format!("-1 or {size}")
-                    } else {
-                        size.to_string()
-                    };
-                    let error = blame(
-                        Error::shape(message)
-                            .at_axis(axis)
-                            .at_item(at)
-                            .sizes(&size, &wanted),
-                    );
-                    match size.is(0) {
-                        Truth::Yes => {
-                            error.help(format!("use {keep}: an empty axis has nothing to repeat"))
-                        }
-                        _ => error.help(format!(
-                            "use {keep} to keep the axis, or `repeat` to copy it"
-                        )),
-                    }
-                })?;
+                let fits = Condition::Same(size.clone(), wanted.clone());
+                engine.require(fits, || refusal.cannot_expand(at, axis, &size, &wanted))?;
                 Ok(Axis::Of(axis))
             }
-            (Extent::Infer, Some(axis)) if keeps => Ok(Axis::Of(axis)),
-            (Extent::Infer, None) if keeps => {
-                let message = format!("{list}[{at}] is -1, but a new axis has no size to keep");
-                Err(blame(Error::shape(message).at_item(at)).help("give the new axis a size"))
-            }
-            (negative, _) => {
-                let message = format!("{list}[{at}] is {negative}, but a size cannot be negative");
-                let error = blame(
-                    Error::shape(message)
-                        .at_item(at)
-                        .sizes("a size of at least 0", negative),
-                );
-                Err(match keeps {
-                    true => error.help("-1 keeps an axis; no other negative number has a meaning"),
-                    false => error.help("`expand` takes -1 to keep an axis"),
-                })
-            }
+            (Extent::Infer, Some(axis)) if wording.keeps => Ok(Axis::Of(axis)),
+            (negative, _) => Err(refusal.negative(at, &negative)),
         }
-    });
-    match expanded {
-        Err(error @ Error::Overflow(_)) => Err(blame(error)),
-        done => done,
+    })
+}
+
+/// What a call is refused with; kept apart so that the way of a call that succeeds is short.
+#[derive(Clone, Copy)]
+struct Refusal<'a, E: Engine> {
+    engine: &'a E,
+    x: &'a E::Value,
+    sizes: &'a Sizes<E::Size>,
+    wording: Wording,
+}
+
+impl<E: Engine> Refusal<'_, E> {
+    #[cold]
+    fn blame(&self, error: Error) -> Error {
+        error
+            .at_argument(self.wording.argument)
+            .note("input shape", self.engine.shape_text(self.x))
+            .note(self.wording.list, self.sizes)
+    }
+
+    #[cold]
+    fn too_few(&self, rank: usize) -> Error {
+        let given = counted(self.sizes.len(), "size");
+        let message = format!(
+            "{} has {given}, but the input has rank {rank}",
+            self.wording.list
+        );
+        let how = if self.wording.keeps {
+            " (-1 keeps it)"
+        } else {
+            ""
+        };
+        self.blame(Error::shape(message).sizes(rank, self.sizes.len()))
+            .help(format!(
+                "give a size for every axis{how}; sizes in front add axes"
+            ))
+    }
+
+    #[cold]
+    fn cannot_expand(&self, at: usize, axis: usize, size: &E::Size, wanted: &E::Size) -> Error {
+        let message = format!(
+            "{}[{at}] is {wanted}, but axis {axis} of the input has size {size}, \
+             and only an axis of size 1 can be expanded",
+            self.wording.list
+        );
+        let error = Error::shape(message)
+            .at_axis(axis)
+            .at_item(at)
+            .sizes(size, wanted);
+        let keep = if self.wording.keeps {
+            format!("-1 or {size}")
+        } else {
+            size.to_string()
+        };
+        self.blame(error).help(match size.is(0) {
+            Truth::Yes => format!("use {keep}: an empty axis has nothing to repeat"),
+            _ => format!("use {keep} to keep the axis, or `repeat` to copy it"),
+        })
+    }
+
+    #[cold]
+    fn negative(&self, at: usize, extent: &Extent<E::Size>) -> Error {
+        let list = self.wording.list;
+        if self.wording.keeps && matches!(extent, Extent::Infer) {
+            let message = format!("{list}[{at}] is -1, but a new axis has no size to keep");
+            return self
+                .blame(Error::shape(message).at_item(at))
+                .help("give the new axis a size");
+        }
+        let message = format!("{list}[{at}] is {extent}, but a size cannot be negative");
+        let error = Error::shape(message)
+            .at_item(at)
+            .sizes("a size of at least 0", extent);
+        self.blame(error).help(match self.wording.keeps {
+            true => "-1 keeps an axis; no other negative number has a meaning",
+            false => "`expand` takes -1 to keep an axis",
+        })
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Unflatten<S> {
 impl<E: Engine> Operator<E> for Unflatten<E::Size> {
     type Output = E::Value;
 
-    #[inline]
+    #[inline(never)]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
