@@ -6,31 +6,62 @@ use std::fmt;
 /// The result of everything that can go wrong.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong. The variant is the family (Python raises one exception class for each); the [`Report`]
-/// inside has the details.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Error {
+macro_rules! families {
+    ($($(#[doc = $doc:literal])+ $make:ident $Variant:ident)*) => {
+        /// What went wrong. The variant is the family (Python raises one exception class for each); the
+        /// [`Report`] inside has the details.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Error {
+            $($(#[doc = $doc])+ $Variant(Report),)*
+        }
+
+        impl Error {
+            $(
+                #[doc = concat!("An [`Error::", stringify!($Variant), "`]; whoever runs the operator adds its name.")]
+                #[cold]
+                pub fn $make(message: impl Into<String>) -> Error {
+                    Error::$Variant(Report::new(message.into()))
+                }
+            )*
+
+            /// The details, whatever the family.
+            pub fn report(&self) -> &Report {
+                match self {
+                    $(Error::$Variant(report) => report,)*
+                }
+            }
+
+            fn fields(&mut self) -> &mut Fields {
+                match self {
+                    $(Error::$Variant(report) => &mut report.0,)*
+                }
+            }
+        }
+    };
+}
+
+families! {
     /// Sizes do not fit: a wrong size, count of sizes, or pattern.
-    Shape(Report),
+    shape Shape
     /// An axis is outside `-rank ..= rank-1`, or named twice.
-    Axis(Report),
+    axis Axis
     /// An index points outside the tensor.
-    Index(Report),
+    index Index
     /// An element type that the operator does not take.
-    DType(Report),
+    dtype DType
     /// An argument of the wrong type, one too many or one missing.
-    Type(Report),
+    type_ Type
     /// An argument of the right type with a value that has no meaning, such as an unknown word.
-    Argument(Report),
+    argument Argument
     /// The shape is too large for any machine: a product or offset overflows.
-    Overflow(Report),
+    overflow Overflow
     /// The machine has not that much memory.
-    Memory(Report),
+    memory Memory
     /// A file is malformed, truncated or cannot be read or written.
-    File(Report),
+    file File
     /// The answer depends on something that is only known when a graph runs.
-    TooEarly(Report),
+    too_early TooEarly
 }
 
 /// The details of an [`Error`]. Fields that do not apply are `None`.
@@ -51,64 +82,7 @@ struct Fields {
     help: Option<String>,
 }
 
-macro_rules! constructors {
-    ($($name:ident $variant:ident)*) => {$(
-        #[doc = concat!("An [`Error::", stringify!($variant), "`]; whoever runs the operator adds its name.")]
-        #[cold]
-        pub fn $name(message: impl Into<String>) -> Error {
-            Error::$variant(Report(Box::new(Fields {
-                message: message.into(),
-                ..Fields::default()
-            })))
-        }
-    )*};
-}
-
 impl Error {
-    constructors! {
-        shape Shape
-        axis Axis
-        index Index
-        dtype DType
-        type_ Type
-        argument Argument
-        overflow Overflow
-        memory Memory
-        file File
-        too_early TooEarly
-    }
-
-    /// The details, whatever the family.
-    pub fn report(&self) -> &Report {
-        match self {
-            Error::Shape(r)
-            | Error::Axis(r)
-            | Error::Index(r)
-            | Error::DType(r)
-            | Error::Type(r)
-            | Error::Argument(r)
-            | Error::Overflow(r)
-            | Error::Memory(r)
-            | Error::File(r)
-            | Error::TooEarly(r) => r,
-        }
-    }
-
-    fn fields(&mut self) -> &mut Fields {
-        match self {
-            Error::Shape(r)
-            | Error::Axis(r)
-            | Error::Index(r)
-            | Error::DType(r)
-            | Error::Type(r)
-            | Error::Argument(r)
-            | Error::Overflow(r)
-            | Error::Memory(r)
-            | Error::File(r)
-            | Error::TooEarly(r) => &mut r.0,
-        }
-    }
-
     /// Says which argument is to blame.
     pub fn at_argument(mut self, argument: &'static str) -> Error {
         self.fields().argument = Some(argument);
@@ -169,6 +143,13 @@ impl Error {
 }
 
 impl Report {
+    fn new(message: String) -> Report {
+        Report(Box::new(Fields {
+            message,
+            ..Fields::default()
+        }))
+    }
+
     /// The operator that failed; empty where none was involved.
     pub fn operator(&self) -> &'static str {
         self.0.operator

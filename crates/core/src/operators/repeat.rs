@@ -7,8 +7,8 @@ use crate::axis::Axis;
 use crate::engine::{Along, Condition, Engine};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::operators::reshape::Reshape;
-use crate::params::{Mode, Sizes, resolve_axis};
+use crate::operators::reshape::axis_or_flat;
+use crate::params::{Mode, Sizes};
 use crate::size::{Shape, Size, Truth, counted, tuple};
 
 /// Tiles the whole tensor, `sizes[i]` times along axis `i`; sizes in front add axes.
@@ -132,20 +132,8 @@ impl<E: Engine> Operator<E> for RepeatInterleave<E::Size> {
             .repeats
             .all_given("repeats", "count")
             .map_err(|e| on(engine, inputs[0], e))?;
-        let flat;
-        let (x, axis) = match self.axis {
-            Some(axis) => {
-                let x = inputs[0];
-                (
-                    x,
-                    resolve_axis(axis, engine.rank(x)?, "axis", || engine.shape_text(x))?,
-                )
-            }
-            None => {
-                flat = Reshape { shape: [-1].into() }.lower(engine, inputs)?;
-                (&flat, 0)
-            }
-        };
+        let (x, axis) = &axis_or_flat(engine, inputs[0], self.axis)?;
+        let axis = *axis;
         let rank = engine.rank(x)?;
         if let [count] = counts.as_slice() {
             let spread = engine.view(x, rank + 1, |out| match out {

@@ -98,6 +98,21 @@ impl<E: Engine> Operator<E> for Flatten {
     }
 }
 
+/// The tensor and its axis of that number; without one, the tensor flat and its only axis.
+pub(crate) fn axis_or_flat<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    axis: Option<isize>,
+) -> Result<(E::Value, usize)> {
+    match axis {
+        Some(axis) => {
+            let axis = resolve_axis(axis, engine.rank(x)?, "axis", || engine.shape_text(x))?;
+            Ok((x.clone(), axis))
+        }
+        None => Ok((Reshape { shape: [-1].into() }.lower(engine, &[x])?, 0)),
+    }
+}
+
 /// A run of input axes and the run of output axes that holds the same elements.
 struct Group {
     from: Range<usize>,

@@ -6,7 +6,7 @@ use crate::engine::{Along, Condition, Engine, describe};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::operators::expand::broadcast;
-use crate::operators::reshape::Reshape;
+use crate::operators::reshape::axis_or_flat;
 use crate::params::{Mode, resolve_axis};
 use crate::size::{Shape, Size, Truth};
 
@@ -94,20 +94,8 @@ impl<E: Engine> Operator<E> for TakeAlongAxis {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let index = inputs[1];
         require_integers(engine, inputs[0], index)?;
-        let flat;
-        let (x, axis) = match self.axis {
-            Some(axis) => {
-                let x = inputs[0];
-                (
-                    x,
-                    resolve_axis(axis, engine.rank(x)?, "axis", || engine.shape_text(x))?,
-                )
-            }
-            None => {
-                flat = Reshape { shape: [-1].into() }.lower(engine, &inputs[..1])?;
-                (&flat, 0)
-            }
-        };
+        let (x, axis) = &axis_or_flat(engine, inputs[0], self.axis)?;
+        let axis = *axis;
         let (rank, index_rank) = (engine.rank(x)?, engine.rank(index)?);
         let blame = |error: Error| {
             error
