@@ -68,7 +68,8 @@ fn data(kind: Kind) -> &'static str {
 fn reference() -> String {
     let mut text = String::from(
         "# Operators\n\nWritten by `cargo xtask docs` from the operator table in `crates/core/src/operators/mod.rs`.\n\
-         Signatures are as Python and the command line have them; in Rust every parameter is given.\n",
+         Signatures are as the command line has them; in Rust every parameter is given. What each operator does, edge\n\
+         by edge, is in [semantics.md](semantics.md).\n",
     );
     let groups = [
         (

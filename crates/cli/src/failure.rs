@@ -33,7 +33,7 @@ impl Failure {
         let paint = Paint::stderr();
         let (text, code) = match self {
             Failure::Program(mistake, source) => (
-                mistake.show(source, paint.is_on()),
+                mistake.show(source, paint),
                 if mistake.details.machine { 1 } else { 2 },
             ),
             Failure::Usage(text) => (format!("{} {text}", paint.red("Error:")), 2),

@@ -12,7 +12,7 @@ use stridewise_core::params::{Item, Items};
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
-use crate::terminal::{Paint, bytes, count};
+use crate::terminal::{Paint, bytes, count, cut};
 
 /// Describe the tensors in a file.
 ///
@@ -30,6 +30,8 @@ pub(crate) struct Options {
 const CHEAP: usize = 1 << 24;
 /// How many values are shown.
 const FIRST: isize = 6;
+/// The columns in front of a fact.
+const MARGIN: usize = 11;
 
 /// Describes files.
 pub(crate) fn info(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
@@ -52,7 +54,7 @@ pub(crate) fn info(options: &Options, out: &mut dyn Write) -> Result<(), Failure
             if !name.is_empty() {
                 writeln!(out, "{}", paint.cyan(name))?;
             }
-            for (label, text) in facts(x)? {
+            for (label, text) in facts(x, paint.width() - MARGIN)? {
                 writeln!(out, "  {} {text}", paint.dim(&format!("{label:<8}")))?;
             }
         }
@@ -60,7 +62,7 @@ pub(crate) fn info(options: &Options, out: &mut dyn Write) -> Result<(), Failure
     Ok(())
 }
 
-fn facts(x: &Tensor) -> Result<Vec<(&'static str, String)>, Error> {
+fn facts(x: &Tensor, width: usize) -> Result<Vec<(&'static str, String)>, Error> {
     let mut facts = vec![
         ("dtype", x.dtype().to_string()),
         ("shape", tuple(x.shape())),
@@ -82,7 +84,7 @@ fn facts(x: &Tensor) -> Result<Vec<(&'static str, String)>, Error> {
         facts.push(("values", range));
     }
     if x.count() > 0 {
-        facts.push(("first", first(x)?));
+        facts.push(("first", cut(&first(x)?, width)));
     }
     Ok(facts)
 }
@@ -99,8 +101,11 @@ fn order(x: &Tensor) -> &'static str {
 
 /// The lowest and highest value, where they are cheap to find and the elements have an order.
 fn range(x: &Tensor) -> Result<Option<String>, Error> {
-    if x.count() == 0 || x.count() > CHEAP {
+    if x.count() == 0 || x.dtype().family() == Family::Complex {
         return Ok(None);
+    }
+    if x.count() > CHEAP {
+        return Ok(Some("not computed (too large)".to_string()));
     }
     Ok(match x.dtype().family() {
         Family::Bool => {
@@ -117,7 +122,8 @@ fn range(x: &Tensor) -> Result<Option<String>, Error> {
             let high = numbers.iter().copied().reduce(f64::max);
             let ends = match (low, high) {
                 (Some(low), Some(high)) => {
-                    format!("{} to {}", float(x.dtype(), low), float(x.dtype(), high))
+                    let (low, high) = (shown(x.dtype(), low)?, shown(x.dtype(), high)?);
+                    format!("{low} to {high}")
                 }
                 _ => "no numbers".to_string(),
             };
@@ -135,12 +141,9 @@ fn ends<T: Ord + ToString>(values: Vec<T>) -> Option<String> {
     Some(format!("{} to {}", low.to_string(), high.to_string()))
 }
 
-/// A float with no more digits than its type has.
-fn float(dtype: DType, value: f64) -> String {
-    match dtype {
-        DType::F64 => format!("{value:?}"),
-        _ => format!("{:?}", value as f32),
-    }
+/// A float with the digits its type has.
+fn shown(dtype: DType, value: f64) -> Result<String, Error> {
+    Ok(Tensor::scalar(value)?.cast(dtype)?.to_string())
 }
 
 fn first(x: &Tensor) -> Result<String, Error> {
@@ -152,5 +155,8 @@ fn first(x: &Tensor) -> Result<String, Error> {
     items.push(Item::from(..FIRST));
     let row = x.slice(Items::from(items))?;
     let more = if x.count() > row.count() { " …" } else { "" };
-    Ok(format!("{row}{more}"))
+    // Long values are printed over several lines.
+    let row = row.to_string();
+    let row: Vec<&str> = row.split_whitespace().collect();
+    Ok(format!("{}{more}", row.join(" ")))
 }

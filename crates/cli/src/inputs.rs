@@ -1,15 +1,24 @@
-//! Inputs that are only shapes: the options `--shape` and `--dtype` of the commands that need no data.
+//! The inputs of a program: tensors from files, and, for the commands that need no data, shapes alone, as
+//! files have them or as `--shape` and `--dtype` say.
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use stridewise::{Tensor, files};
 use stridewise_core::dtype::DType;
 use stridewise_dry::{Dry, Sketch};
 
 use crate::failure::Failure;
+use crate::terminal::{count, cut};
 
 /// The shapes and dtypes of `$1`, `$2`, ….
 #[derive(Args, Debug)]
 pub(crate) struct Shapes {
-    /// The shape of an input, such as 4,6,16; () for rank 0. Again for $2, $3, …
+    /// Files whose tensors are $1, $2, …: their dtype, shape and strides are taken, not their values.
+    #[arg(value_name = "FILE", conflicts_with_all = ["shapes", "dtypes"])]
+    files: Vec<PathBuf>,
+
+    /// The shape of an input in place of a file, such as 4,6,16; () for rank 0. Again for $2, $3, …
     #[arg(long = "shape", short, value_name = "SIZES", value_parser = shape, allow_hyphen_values = true)]
     shapes: Vec<Shape>,
 
@@ -48,6 +57,11 @@ fn dtype(text: &str) -> Result<DType, String> {
 impl Shapes {
     /// The inputs as tensors without data.
     pub(crate) fn sketches(&self, dry: &Dry) -> Result<Vec<Sketch>, Failure> {
+        if !self.files.is_empty() {
+            let inputs = load(&self.files)?;
+            let sketch = |x: &Tensor| dry.with_layout(x.dtype(), x.layout().clone());
+            return Ok(inputs.iter().map(sketch).collect());
+        }
         if self.dtypes.len() > self.shapes.len() {
             return Err(Failure::Usage(format!(
                 "{} dtypes were given for {} shapes",
@@ -62,4 +76,49 @@ impl Shapes {
         });
         inputs.collect()
     }
+}
+
+/// The tensors of files.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Tensor>, Failure> {
+    paths.iter().map(|path| load_one(path)).collect()
+}
+
+/// The tensor of a file, or the one named behind a colon: `weights.safetensors:bias`.
+fn load_one(path: &Path) -> Result<Tensor, Failure> {
+    let text = path.to_string_lossy();
+    let named = named(&text).filter(|_| !path.exists());
+    let mut tensors = match named {
+        Some((file, _)) => files::load_all(file)?,
+        None => files::load_all(path)?,
+    };
+    let names: Vec<String> = tensors.iter().map(|(name, _)| name.clone()).collect();
+    let found = match named {
+        Some((_, name)) => tensors.iter().position(|(one, _)| one == name),
+        None => (tensors.len() == 1).then_some(0),
+    };
+    if let Some(at) = found {
+        return Ok(tensors.swap_remove(at).1);
+    }
+    let what = match named {
+        Some((_, name)) => format!("the file has no tensor `{name}`"),
+        None => format!("the file holds {}", count(names.len(), "tensor")),
+    };
+    let file = named.map_or(path, |(file, _)| Path::new(file));
+    let file = file.file_name().unwrap_or_default().to_string_lossy();
+    let names = cut(&names.join(", "), 200);
+    Err(Failure::Other(format!(
+        "{file}: {what}\n  its tensors: {names}\n  help: name one behind a colon, as in weights.safetensors:NAME"
+    )))
+}
+
+/// A file and the name behind its colon. Both can have colons of their own: the first part that is a file
+/// is meant, or else the first that has an ending.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let parts = || {
+        text.match_indices(':')
+            .map(|(at, _)| (&text[..at], &text[at + 1..]))
+    };
+    parts()
+        .find(|(file, _)| Path::new(file).is_file())
+        .or_else(|| parts().find(|(file, _)| Path::new(file).extension().is_some()))
 }

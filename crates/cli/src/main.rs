@@ -2,6 +2,7 @@
 
 mod explain;
 mod failure;
+mod how;
 mod info;
 mod inputs;
 mod plan;
@@ -17,7 +18,7 @@ use clap::{Parser, Subcommand};
 
 /// A tensor library for shape work, from the command line.
 #[derive(Parser)]
-#[command(name = "stridewise", version, after_help = AFTER, max_term_width = 90)]
+#[command(name = "stridewise", version, after_help = AFTER, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -12,8 +12,9 @@ use stridewise::{Cpu, Tensor, files};
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
+use crate::inputs::load;
 use crate::program::{Flow, Program, start, step};
-use crate::terminal::{Paint, count, cut};
+use crate::terminal::Paint;
 
 /// Apply a program to files.
 ///
@@ -44,16 +45,8 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
     let wrong = Failure::within(&options.program);
     let program = Program::parse(&options.program).map_err(&wrong)?;
-    if let Some(path) = &options.output {
-        // Said before any work is done.
-        if !["npy", "safetensors"]
-            .iter()
-            .any(|ending| has_ending(path, ending))
-        {
-            return Err(Failure::Usage(
-                "the output must end in .npy or .safetensors".to_string(),
-            ));
-        }
+    if let Some(output) = &options.output {
+        files::require_ending(output)?;
     }
     let inputs = load(&options.files)?;
     if program.steps.is_empty() && inputs.is_empty() {
@@ -87,52 +80,10 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
     }
 }
 
-fn load(paths: &[PathBuf]) -> Result<Vec<Tensor>, Failure> {
-    paths.iter().map(|path| load_one(path)).collect()
-}
-
-/// The tensor of a file, or the one named behind a colon: `weights.safetensors:bias`.
-fn load_one(path: &Path) -> Result<Tensor, Failure> {
-    let text = path.to_string_lossy();
-    let named = text.split_once(".safetensors:").filter(|_| !path.exists());
-    let mut tensors = match named {
-        Some((file, _)) => files::load_all(format!("{file}.safetensors"))?,
-        None => files::load_all(path)?,
-    };
-    let names: Vec<String> = tensors.iter().map(|(name, _)| name.clone()).collect();
-    let found = match named {
-        Some((_, name)) => tensors.iter().position(|(one, _)| one == name),
-        None => (tensors.len() == 1).then_some(0),
-    };
-    if let Some(at) = found {
-        return Ok(tensors.swap_remove(at).1);
-    }
-    let what = match named {
-        Some((_, name)) => format!("the file has no tensor `{name}`"),
-        None => format!("the file holds {}", count(names.len(), "tensor")),
-    };
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let names = cut(&names.join(", "), 200);
-    Err(Failure::Other(format!(
-        "{file}: {what}\n  its tensors: {names}\n  help: name one behind a colon, as in weights.safetensors:NAME"
-    )))
-}
-
-fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == ending)
-}
-
 fn save(path: &Path, flow: &Flow<Tensor>) -> Result<(), Failure> {
     match flow {
         Flow::One(x) => files::save(path, x)?,
         Flow::Many(xs) => {
-            if !has_ending(path, "safetensors") {
-                return Err(Failure::Usage(format!(
-                    "the result is {}, which only a .safetensors file can hold",
-                    count(xs.len(), "tensor")
-                )));
-            }
             let named: Vec<(String, Tensor)> = xs
                 .iter()
                 .enumerate()

@@ -1,27 +1,34 @@
-//! What a terminal shows and a pipe does not: colour. And how text is broken to fit one.
+//! What a terminal shows and a pipe does not: colour, and lines as wide as it is. And how text is broken to
+//! fit one.
 
 use std::io::{IsTerminal, stderr, stdout};
 
-/// Columns that output must fit.
-pub(crate) const WIDTH: usize = 80;
+use terminal_size::{Width, terminal_size_of};
 
-/// Colours, or none.
+/// Columns that output must fit where there is no terminal to ask.
+const PIPE: usize = 80;
+/// The fewest and the most columns that output is laid out for.
+const NARROW: usize = 60;
+const WIDE: usize = 100;
+
+/// Colours, or none, and the columns there are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     on: bool,
     /// Whether any colour can be shown, not only one of 256.
     any: bool,
+    width: usize,
 }
 
 impl Paint {
     /// Colours where standard output is a terminal and `NO_COLOR` is not set.
     pub(crate) fn stdout() -> Paint {
-        Paint::where_(stdout().is_terminal())
+        Paint::where_(stdout().is_terminal(), terminal_size_of(stdout()))
     }
 
     /// The same for standard error.
     pub(crate) fn stderr() -> Paint {
-        Paint::where_(stderr().is_terminal())
+        Paint::where_(stderr().is_terminal(), terminal_size_of(stderr()))
     }
 
     /// No colours.
@@ -30,16 +37,38 @@ impl Paint {
         Paint {
             on: false,
             any: false,
+            width: PIPE,
         }
     }
 
-    fn where_(terminal: bool) -> Paint {
+    /// Colours, terminal or not.
+    #[cfg(test)]
+    pub(crate) fn coloured() -> Paint {
+        Paint {
+            on: true,
+            ..Paint::plain()
+        }
+    }
+
+    fn where_<H>(terminal: bool, size: Option<(Width, H)>) -> Paint {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let dumb = set("TERM").is_some_and(|term| term == "dumb");
         Paint {
             on: terminal && set("NO_COLOR").is_none() && !dumb,
             any: set("COLORTERM").is_some_and(|c| c == "truecolor" || c == "24bit"),
+            // A terminal that does not know its width says 0.
+            width: match size {
+                Some((Width(columns @ 1..), _)) if terminal => {
+                    usize::from(columns).clamp(NARROW, WIDE)
+                }
+                _ => PIPE,
+            },
         }
+    }
+
+    /// Columns that output must fit.
+    pub(crate) fn width(self) -> usize {
+        self.width
     }
 
     /// Whether there are colours.
@@ -95,15 +124,6 @@ impl Paint {
             false => format!("48;5;{}", 16 + 36 * sixth(r) + 6 * sixth(g) + sixth(b)),
         };
         self.wrap(&format!("38;5;16;{back}"), text)
-    }
-
-    /// `view` and `copy` in their colours.
-    pub(crate) fn how(self, how: &str) -> String {
-        match how.trim_end() {
-            "view" => self.green(how),
-            "copy" | "make" => self.yellow(how),
-            _ => self.dim(how),
-        }
     }
 }
 

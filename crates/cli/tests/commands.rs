@@ -96,6 +96,11 @@ fn explain_stops_where_elements_are_computed() {
 }
 
 #[test]
+fn explain_says_what_it_draws_when_the_first_step_computes() {
+    assert_snapshot!(prints(&["explain", "sum(1)", "--shape", "2,3"]));
+}
+
+#[test]
 fn explain_shows_values_that_are_in_no_cell() {
     assert_snapshot!(prints(&[
         "explain",
@@ -128,6 +133,11 @@ fn explain_draws_a_picture() {
         "expand.svg",
     ];
     assert_eq!(run_in(directory.path(), &args).code, Some(0));
+    let other = ["explain", "flip()", "--shape", "3", "--svg", "a.png"];
+    let other = run_in(directory.path(), &other);
+    assert_eq!(other.code, Some(2));
+    let why = "the picture is an SVG: give a name ending in .svg";
+    assert!(other.stderr.contains(why), "{}", other.stderr);
     let picture = std::fs::read_to_string(directory.path().join("expand.svg")).unwrap();
     assert_snapshot!(picture);
 }
@@ -187,10 +197,69 @@ fn several_results_go_to_one_file_by_number() {
     let which = go(&["run", "flip()", "rows.safetensors"]);
     assert_eq!(which.code, Some(1));
     assert_snapshot!("several_results_which", which.stderr);
-    assert_eq!(
-        go(&["run", "unstack()", "x.npy", "-o", "rows.npy"]).code,
-        Some(2)
-    );
+    let many = go(&["run", "unstack()", "x.npy", "-o", "rows.npy"]);
+    assert_eq!(many.code, Some(1));
+    assert!(many.stderr.contains("use .safetensors"), "{}", many.stderr);
+    let ending = go(&["run", "flip()", "x.npy", "-o", "y.txt"]);
+    assert_eq!(ending.code, Some(1));
+    assert!(ending.stderr.contains(".npy and .safetensors"));
+}
+
+#[test]
+fn plan_compares_storage_with_every_input_and_lists_shapes_that_differ() {
+    assert_snapshot!(prints(&["plan", "atleast_1d($2)", "-s", "2", "-s", "2,3"]));
+}
+
+#[test]
+fn plan_says_that_indices_are_not_checked() {
+    let note = "note: indices are not checked without data\n";
+    let planned = |program: &str| prints(&["plan", program, "-s", "2,3"]);
+    for program in [
+        "take([0, 9], 1)",
+        "index_select(0, [7])",
+        "take_along_axis([[9]], axis=1)",
+        "index_add(0, index=[5], source=[[1.0, 1.0, 1.0]]).flip()",
+    ] {
+        let run = prints(&[
+            "plan",
+            &program.replace("1.0", "1"),
+            "-s",
+            "2,3",
+            "-d",
+            "i64",
+        ]);
+        assert!(run.ends_with(note), "{program}: {run}");
+    }
+    assert!(!planned("take([0, 9], 1, mode=\"clip\")").contains(note));
+    assert!(!planned("flip(0)").contains(note));
+}
+
+#[test]
+fn plan_and_explain_take_a_file_in_place_of_a_shape() {
+    let directory = tempfile::tempdir().unwrap();
+    let go = |args: &[&str]| run_in(directory.path(), args);
+    go(&["run", "arange(6).reshape(2, 3)", "-o", "x.npy"]);
+    let planned = go(&["plan", "transpose().flatten()", "x.npy"]);
+    let typed = go(&["plan", "transpose().flatten()", "-s", "2,3", "-d", "i64"]);
+    assert_eq!((planned.code, planned.stdout), (Some(0), typed.stdout));
+    let drawn = go(&["explain", "transpose()", "x.npy"]);
+    let typed = go(&["explain", "transpose()", "-s", "2,3", "-d", "i64"]);
+    assert_eq!((drawn.code, drawn.stdout), (Some(0), typed.stdout));
+    let both = go(&["plan", "flip()", "x.npy", "-s", "2"]);
+    assert_eq!(both.code, Some(2));
+}
+
+#[test]
+fn files_in_column_major_order_are_drawn_as_they_lie() {
+    let directory = tempfile::tempdir().unwrap();
+    let header = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let padded = format!("{header:<117}\n");
+    bytes.extend((padded.len() as u16).to_le_bytes());
+    bytes.extend(padded.as_bytes());
+    bytes.extend((0..6i32).flat_map(i32::to_le_bytes));
+    std::fs::write(directory.path().join("x.npy"), bytes).unwrap();
+    assert_snapshot!(run_in(directory.path(), &["explain", "[::-1]", "x.npy"]).stdout);
 }
 
 #[test]
@@ -204,6 +273,21 @@ fn info_describes_a_file() {
         "x.npy",
     ]);
     assert_snapshot!(go(&["info", "x.npy"]).stdout);
+    let facts = |program: &str| {
+        go(&["run", program, "-o", "y.npy"]);
+        go(&["info", "y.npy"]).stdout
+    };
+    // Values that are wide are cut to one line, and those of a short type have few digits.
+    let wide = facts("full([7], 1.12345678901+2.123456789012j)");
+    assert!(wide.lines().all(|line| line.starts_with("  ")), "{wide}");
+    assert!(
+        wide.lines().all(|line| line.chars().count() <= 80),
+        "{wide}"
+    );
+    let short = facts("full([2], 0.1, f16)");
+    assert!(short.contains("  values   0.1 to 0.1\n"), "{short}");
+    let large = facts("zeros([20000000], u8)");
+    assert!(large.contains("  values   not computed (too large)\n"));
 }
 
 #[test]

@@ -35,6 +35,13 @@ mistakes! {
     a_mode_is_unknown: "take([0, 1], axis=0, mode=\"wrp\")";
     an_index_is_out_of_range: "[0, ..., 16]";
     a_pattern_does_not_fit: "enforce_shape([\"n\", ..., \"n\"])";
+    a_list_stands_in_an_index: "[:, [0,1]]";
+    a_list_has_the_chain_s_own_tensor_in_front: "flip(0).concat([$2], axis=1)";
+    a_keyword_is_from_elsewhere: "take([0, 1], dim=0)";
+    an_operator_is_from_elsewhere: "x.T";
+    sizes_are_given_one_by_one: "zeros(2, 3)";
+    a_dtype_is_from_elsewhere: "cast(float)";
+    axes_are_too_few: "permute(1, 0)";
     shapes_do_not_match: "concat($2, axis=1)";
     an_input_was_not_given: "concat($3)";
     a_tensor_is_made_too_late: "flip(0).zeros(3)";

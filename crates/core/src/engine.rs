@@ -170,8 +170,9 @@ pub trait Engine: Sized {
         mode: Mode,
     ) -> Result<Self::Value>;
 
-    /// The sum over `axes` (ascending, each once), which are dropped. Keeps the dtype; integers wrap.
-    fn sum(&self, x: &Self::Value, axes: &[usize]) -> Result<Self::Value>;
+    /// The sum over `axes` (ascending, each once), which are dropped, of the elements as `dtype`; integers
+    /// wrap.
+    fn sum(&self, x: &Self::Value, axes: &[usize], dtype: DType) -> Result<Self::Value>;
 
     /// Tensors one after another along an axis. At least one; equal dtypes, ranks and other sizes.
     fn concat(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value>;

@@ -10,7 +10,7 @@ macro_rules! families {
     ($($(#[doc = $doc:literal])+ $make:ident $Variant:ident)*) => {
         /// What went wrong. The variant is the family (Python raises one exception class for each); the
         /// [`Report`] inside has the details.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, PartialEq)]
         #[non_exhaustive]
         pub enum Error {
             $($(#[doc = $doc])+ $Variant(Report),)*
@@ -65,7 +65,7 @@ families! {
 }
 
 /// The details of an [`Error`]. Fields that do not apply are `None`.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report(Box<Fields>);
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -221,15 +221,16 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Debug for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.report().fmt(f)
+    }
+}
+
+/// The same text: it is what `main` and `unwrap` print.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

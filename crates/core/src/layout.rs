@@ -1,5 +1,5 @@
-//! How a tensor's axes lie in memory. Every shape in the library passes [`Layout::new`], the one place where
-//! products and offsets are checked; nothing behind it can overflow.
+//! How a tensor's axes lie in memory. Every shape in the library passes [`Layout::new`] or
+//! [`Layout::view_into`], where products and offsets are checked; nothing behind them can overflow.
 
 use std::ops::Range;
 
@@ -9,6 +9,9 @@ use crate::axis::Axis;
 use crate::error::{Error, Result};
 use crate::inline::Inline;
 use crate::size::{Size, tuple};
+
+/// The end of a layout that has not been checked: past every storage.
+const UNFINISHED: usize = usize::MAX;
 
 /// There is no cap on ranks that anybody would meet; this one keeps a wrong number from taking all memory.
 const MAX_RANK: usize = 1 << 16;
@@ -33,7 +36,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The one constructor: checks L1 and L2 for elements of `width` bytes. There are as many strides as sizes.
+    /// A layout from its parts: checks L1 and L2 for elements of `width` bytes. There are as many strides as sizes.
     #[inline]
     pub fn new(
         width: usize,
@@ -45,18 +48,20 @@ impl Layout {
         if dims.len() != strides.len() {
             return Err(uneven(&dims, &strides));
         }
-        match Extent::of(width, &dims, &strides).end(offset, width) {
+        match Extent::of(width.max(1), &dims, &strides).end(offset, width.max(1)) {
             Some(end) => Ok(Layout {
                 dims,
                 strides,
-                offset,
+                offset: if end == 0 { 0 } else { offset },
                 end,
             }),
             None => Err(too_large(width, &dims, &strides)),
         }
     }
 
-    /// A layout to be written by [`view_into`](Self::view_into), which refuses ranks past all reason.
+    /// A layout to be written by [`view_into`](Self::view_into), which refuses ranks past all reason. Until
+    /// then its end is past every storage, so it fits no tensor.
+    #[doc(hidden)]
     #[inline]
     pub fn blank(rank: usize) -> Layout {
         let rank = rank.min(MAX_RANK);
@@ -65,7 +70,7 @@ impl Layout {
             dims,
             strides,
             offset: 0,
-            end: 0,
+            end: UNFINISHED,
         }
     }
 
@@ -214,6 +219,7 @@ impl Layout {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<bool> {
+        view.end = UNFINISHED;
         if rank > MAX_RANK {
             return Err(too_many_axes(rank));
         }
@@ -278,7 +284,7 @@ impl Layout {
         };
         match end {
             Some(end) => {
-                (view.offset, view.end) = (offset, end);
+                (view.offset, view.end) = (if end == 0 { 0 } else { offset }, end);
                 Ok(true)
             }
             None => Err(too_large(width, &view.dims, &view.strides)),

@@ -2,20 +2,38 @@
 
 use crate::engine::Along;
 use crate::error::{Error, Result};
-use crate::size::{Shape, Size, tuple};
+use crate::size::{Shape, Size, Truth, tuple};
 
-/// The shape of a gather.
-pub fn gather_shape<S: Clone>(source: &[S], index: &[S], along: &Along) -> Shape<S> {
+/// The shape of a gather; an error where source and index do not go together.
+pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result<Shape<S>> {
+    let misfit = |what: &str| {
+        Error::shape(format!("{what}, so the index cannot address the source"))
+            .note("source shape", tuple(source))
+            .note("index shape", tuple(index))
+            .note("along", format!("{along:?}"))
+    };
     match along {
-        Along::Aligned(_) => index.iter().cloned().collect(),
+        Along::Aligned(axis) => {
+            if source.len() != index.len() || *axis >= source.len() {
+                return Err(misfit("the ranks differ or the axis is not there"));
+            }
+            let differ = |at: &usize| at != axis && source[*at].same(&index[*at]) == Truth::No;
+            match (0..source.len()).find(differ) {
+                Some(at) => Err(misfit("the sizes off the axis differ").at_axis(at)),
+                None => Ok(index.iter().cloned().collect()),
+            }
+        }
         Along::Run(run) => {
+            if run.start > run.end || run.end > source.len() {
+                return Err(misfit("the run of axes is not there"));
+            }
             let behind = &source[run.end..];
-            source[..run.start]
+            Ok(source[..run.start]
                 .iter()
                 .chain(index)
                 .chain(behind)
                 .cloned()
-                .collect()
+                .collect())
         }
     }
 }
@@ -28,26 +46,35 @@ pub fn sum_shape<S: Clone>(shape: &[S], axes: &[usize]) -> Shape<S> {
         .collect()
 }
 
-/// The shape of tensors one after another along `axis`.
+/// The shape of tensors one after another along `axis`; an error where they do not go together.
 pub fn concat_shape<'a, S: Size>(
     shapes: impl IntoIterator<Item = &'a [S]>,
     axis: usize,
 ) -> Result<Shape<S>> {
-    let mut total: Option<Shape<S>> = None;
-    for shape in shapes {
-        match &mut total {
-            None => total = Some(shape.iter().cloned().collect()),
-            Some(total) => {
-                total[axis] = total[axis].plus(&shape[axis]).ok_or_else(|| {
-                    Error::overflow(format!(
-                        "the sizes of axis {axis} add up to more than any machine can address"
-                    ))
-                    .at_axis(axis)
-                })?;
-            }
-        }
+    let mut shapes = shapes.into_iter();
+    let first = shapes
+        .next()
+        .ok_or_else(|| Error::argument("there are no tensors"))?;
+    if axis >= first.len() {
+        return Err(Error::axis(format!("there is no axis {axis}")).note("shape", tuple(first)));
     }
-    Ok(total.unwrap_or_default())
+    let mut total: Shape<S> = first.iter().cloned().collect();
+    for shape in shapes {
+        let differ = |at: usize| at != axis && first[at].same(&shape[at]) == Truth::No;
+        if shape.len() != first.len() || (0..shape.len()).any(differ) {
+            return Err(Error::shape("the shapes differ off the axis")
+                .at_axis(axis)
+                .note("first shape", tuple(first))
+                .note("other shape", tuple(shape)));
+        }
+        total[axis] = total[axis].plus(&shape[axis]).ok_or_else(|| {
+            Error::overflow(format!(
+                "the sizes of axis {axis} add up to more than any machine can address"
+            ))
+            .at_axis(axis)
+        })?;
+    }
+    Ok(total)
 }
 
 /// The length of the index that reads slice `i` `counts[i]` times.
@@ -94,7 +121,11 @@ pub fn bad_index(
         .at_argument("index")
         .sizes(index_range(bound), value)
         .note("input shape", tuple(source))
-        .note("index shape", tuple(index));
+        .note("index shape", tuple(index))
+        .help(match bound {
+            0 => "an empty axis has no indices".to_string(),
+            _ => format!("indices run from -{bound} to {}", bound - 1),
+        });
     axis.map_or(error.clone(), |axis| error.at_axis(axis))
 }
 

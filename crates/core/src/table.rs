@@ -253,7 +253,7 @@ macro_rules! operator_table {
                     #[doc = $doc]
                     #[inline]
                     fn $name(&self $(, $p: crate::table::argument!($t $($g)?))*)
-                        -> Result<<$file::$op $(<$s>)? as Operator<Self::Engine>>::Output>
+                        -> Result<crate::table::output!($file $op $($s)? $(-> $out)?)>
                     {
                         let $x = self;
                         self.engine().apply(&$file::$op { $($field: $field.into()),* }, &[$($input),*])
@@ -381,6 +381,14 @@ macro_rules! bind {
     };
 }
 
+/// What a method returns.
+macro_rules! output {
+    ($file:ident $op:ident $($s:ident)?) => { Self };
+    ($file:ident $op:ident $($s:ident)? -> $out:ident) => {
+        <$file::$op $(<$s>)? as Operator<Self::Engine>>::Output
+    };
+}
+
 /// Wraps an output.
 macro_rules! outcome {
     ($output:ident) => {
@@ -391,4 +399,4 @@ macro_rules! outcome {
     };
 }
 
-pub(crate) use {argument, bind, operator_table, outcome, param};
+pub(crate) use {argument, bind, operator_table, outcome, output, param};

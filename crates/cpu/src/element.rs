@@ -1,7 +1,7 @@
 //! The Rust types behind the fifteen dtypes, and the one place that matches a dtype to its type.
 //!
 //! Kernels see memory as [`Number`]s, for which every bit pattern is a value. The only host type for which
-//! that fails is `bool`, since files may hold bytes other than 0 and 1; its cell in memory is [`Truth`].
+//! that fails is `bool`, since files may hold bytes other than 0 and 1; its cell in memory is [`Flag`].
 
 use std::convert::identity as same;
 use std::fmt;
@@ -15,10 +15,10 @@ pub(crate) mod half_float;
 /// A Rust type whose values can be stored in a tensor and read back.
 ///
 /// ```
-/// use stridewise_cpu::element::{Element, Truth};
+/// use stridewise_cpu::element::{Element, Flag};
 ///
 /// assert_eq!(f32::DTYPE.width(), size_of::<f32>());
-/// assert!(bool::from_cell(Truth::from_byte(7)));
+/// assert!(bool::from_cell(Flag::from_byte(7)));
 /// ```
 ///
 /// # Safety
@@ -53,18 +53,18 @@ pub unsafe trait Number: Copy + Send + Sync + fmt::Debug + 'static {
 /// A `bool` as it lies in memory: any byte but zero is true.
 ///
 /// ```
-/// use stridewise_cpu::element::Truth;
+/// use stridewise_cpu::element::Flag;
 ///
-/// assert_eq!(Truth::from_byte(2), Truth::from(true));
+/// assert_eq!(Flag::from_byte(2), Flag::from(true));
 /// ```
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Truth(u8);
+pub struct Flag(u8);
 
-impl Truth {
+impl Flag {
     /// The cell with this byte in it.
-    pub const fn from_byte(byte: u8) -> Truth {
-        Truth(byte)
+    pub const fn from_byte(byte: u8) -> Flag {
+        Flag(byte)
     }
 
     /// Whether it is true.
@@ -73,21 +73,21 @@ impl Truth {
     }
 }
 
-impl From<bool> for Truth {
-    fn from(value: bool) -> Truth {
-        Truth(u8::from(value))
+impl From<bool> for Flag {
+    fn from(value: bool) -> Flag {
+        Flag(u8::from(value))
     }
 }
 
-impl PartialEq for Truth {
-    fn eq(&self, other: &Truth) -> bool {
+impl PartialEq for Flag {
+    fn eq(&self, other: &Flag) -> bool {
         self.get() == other.get()
     }
 }
 
-impl Eq for Truth {}
+impl Eq for Flag {}
 
-impl fmt::Debug for Truth {
+impl fmt::Debug for Flag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }
@@ -96,24 +96,24 @@ impl fmt::Debug for Truth {
 // SAFETY: a bool is a byte, and both of its values are bytes.
 unsafe impl Element for bool {
     const DTYPE: DType = DType::Bool;
-    type Cell = Truth;
+    type Cell = Flag;
     #[inline(always)]
-    fn from_cell(cell: Truth) -> bool {
+    fn from_cell(cell: Flag) -> bool {
         cell.get()
     }
 }
 
 // SAFETY: a transparent byte.
-unsafe impl Number for Truth {
-    const ZERO: Truth = Truth(0);
+unsafe impl Number for Flag {
+    const ZERO: Flag = Flag(0);
     type Accumulator = u8;
     #[inline(always)]
     fn widen(self) -> u8 {
         self.0
     }
     #[inline(always)]
-    fn narrow(sum: u8) -> Truth {
-        Truth(u8::from(sum != 0))
+    fn narrow(sum: u8) -> Flag {
+        Flag(u8::from(sum != 0))
     }
     #[inline(always)]
     fn add(a: u8, b: u8) -> u8 {
@@ -174,7 +174,7 @@ numbers! {
 macro_rules! with_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::element::with_dtype!(@arms $dtype, $T, $body,
-            Bool $crate::element::Truth,
+            Bool $crate::element::Flag,
             U8 u8, U16 u16, U32 u32, U64 u64,
             I8 i8, I16 i16, I32 i32, I64 i64,
             F16 ::half::f16, BF16 ::half::bf16, F32 f32, F64 f64,
@@ -242,10 +242,10 @@ mod tests {
 
     #[test]
     fn any_nonzero_byte_is_true() {
-        assert!(bool::from_cell(Truth::from_byte(0x80)));
-        assert!(!bool::from_cell(Truth::from_byte(0)));
-        let sum = Truth::add(Truth::from_byte(2).widen(), Truth::from_byte(4).widen());
-        assert_eq!(Truth::narrow(sum).0, 1);
+        assert!(bool::from_cell(Flag::from_byte(0x80)));
+        assert!(!bool::from_cell(Flag::from_byte(0)));
+        let sum = Flag::add(Flag::from_byte(2).widen(), Flag::from_byte(4).widen());
+        assert_eq!(Flag::narrow(sum).0, 1);
     }
 
     #[test]

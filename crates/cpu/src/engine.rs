@@ -5,7 +5,7 @@ use std::ops::Range;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::rules::{bad_index, concat_shape, gather_shape, runs_len, sum_shape};
-use stridewise_core::size::{Truth, tuple};
+use stridewise_core::size::{Shape, Truth, tuple};
 use stridewise_core::smallvec::SmallVec;
 use stridewise_core::{Axis, DType, Error, Layout, Result};
 
@@ -73,7 +73,7 @@ impl Cpu {
         mode: Mode,
         out: &mut Tensor,
     ) -> Result<()> {
-        let dims = gather_shape(source.shape(), index.shape(), along);
+        let dims = addressed(source, index, along, mode)?;
         let blame = |error: Error| {
             error
                 .at_argument("out")
@@ -141,6 +141,52 @@ impl Cpu {
     }
 }
 
+impl Cpu {
+    /// A sum in another dtype, part by part, so that no large tensor is cast as a whole. Parts are cut along
+    /// a kept axis where there is one; integers may be cut anywhere, since their sums wrap.
+    fn sum_as(self, x: &Tensor, axes: &[usize], dtype: DType) -> Result<Tensor> {
+        let kept = |axis: &usize| !axes.contains(axis);
+        let longest =
+            |axes: &mut dyn Iterator<Item = usize>| axes.max_by_key(|axis| x.shape()[*axis]);
+        let exact = dtype.is_integer();
+        let cut = longest(&mut (0..x.rank()).filter(kept))
+            .filter(|axis| x.shape()[*axis] > 1)
+            .or_else(|| longest(&mut (0..x.rank()).filter(|_| exact)))
+            .filter(|axis| x.shape()[*axis] > 1);
+        let (Some(cut), true) = (cut, x.count() > PART) else {
+            return self.sum(&self.cast(x, dtype)?, axes, dtype);
+        };
+        let size = x.shape()[cut];
+        let mut halves = Vec::with_capacity(2);
+        for (start, len) in [(0, size / 2), (size / 2, size - size / 2)] {
+            let half = Axis::Slice {
+                of: cut,
+                start,
+                len,
+                step: 1,
+            };
+            let part = self.view(x, x.rank(), |out| {
+                if out == cut {
+                    half.clone()
+                } else {
+                    Axis::Of(out)
+                }
+            })?;
+            halves.push(self.sum_as(&part, axes, dtype)?);
+        }
+        match axes.contains(&cut) {
+            true => self.add(&halves[0], &halves[1]),
+            false => {
+                let place = (0..cut).filter(kept).count();
+                self.concat(&[&halves[0], &halves[1]], place)
+            }
+        }
+    }
+}
+
+/// How many elements are cast at once when summing in another dtype.
+const PART: usize = 1 << 20;
+
 /// Gathers into packed memory.
 ///
 /// # Safety
@@ -166,6 +212,26 @@ unsafe fn gather(
         }
     };
     gathered.map_err(|bad| outside(bad, source, index, along))
+}
+
+/// What kernels rely on in a gather or scatter: an integer index that goes with the source, and something to
+/// read. Gives the shape of the result.
+fn addressed(source: &Tensor, index: &Tensor, along: &Along, mode: Mode) -> Result<Shape> {
+    let dims = gather_shape(source.shape(), index.shape(), along)?;
+    if !index.dtype().is_integer() {
+        return Err(Error::dtype(format!(
+            "an index of dtype {} is not an integer",
+            index.dtype()
+        )));
+    }
+    let reads = index.count() > 0 && !matches!(mode, Mode::Fill(_));
+    match reads && along.cells(source.shape()) == 0 {
+        true => Err(
+            Error::index("the source is empty, so there is nothing to read")
+                .note("source shape", tuple(source.shape())),
+        ),
+        false => Ok(dims),
+    }
 }
 
 fn bounds(mode: Mode, dtype: DType) -> Bounds {
@@ -213,7 +279,7 @@ impl Engine for Cpu {
 
     fn range(&self, dtype: DType, start: Scalar, step: Scalar, len: usize) -> Result<Tensor> {
         Layout::packed(dtype.width(), &[len])?;
-        let (wide, values) = evenly_spaced(start, step, len)?;
+        let (wide, values) = evenly_spaced(dtype, start, step, len)?;
         let values = Tensor::filled(values, wide, Layout::packed(wide.width(), &[len])?)?;
         if wide == dtype {
             Ok(values)
@@ -291,10 +357,7 @@ impl Engine for Cpu {
     }
 
     fn gather(&self, source: &Tensor, index: &Tensor, along: &Along, mode: Mode) -> Result<Tensor> {
-        let made = Unfinished::new(
-            source.dtype(),
-            &gather_shape(source.shape(), index.shape(), along),
-        )?;
+        let made = Unfinished::new(source.dtype(), &addressed(source, index, along, mode)?)?;
         // SAFETY: the result is new and has the gather's shape.
         unsafe { gather(source, index, along, mode, made.start())? };
         made.done()
@@ -308,6 +371,18 @@ impl Engine for Cpu {
         along: &Along,
         mode: Mode,
     ) -> Result<Tensor> {
+        let dims = addressed(base, index, along, mode)?;
+        if updates.shape() != dims.as_slice() || updates.dtype() != base.dtype() {
+            let updates = format!("{} of shape {}", updates.dtype(), tuple(updates.shape()));
+            return Err(
+                Error::shape("the updates do not fit the base and the index")
+                    .note("updates", updates)
+                    .note(
+                        "needed",
+                        format!("{} of shape {}", base.dtype(), tuple(&dims)),
+                    ),
+            );
+        }
         let made = Unfinished::new(base.dtype(), base.shape())?;
         let (dtype, bounds) = (base.dtype(), bounds(mode, base.dtype()));
         let (at, from, to, dims) = (index.block(), updates.block(), made.start(), base.shape());
@@ -342,16 +417,26 @@ impl Engine for Cpu {
         made.done()
     }
 
-    fn sum(&self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
-        let made = Unfinished::new(x.dtype(), &sum_shape(x.shape(), axes))?;
+    fn sum(&self, x: &Tensor, axes: &[usize], dtype: DType) -> Result<Tensor> {
+        if x.dtype() != dtype {
+            return self.sum_as(x, axes, dtype);
+        }
+        let made = Unfinished::new(dtype, &sum_shape(x.shape(), axes))?;
         let reduced: SmallVec<[bool; 8]> = (0..x.rank()).map(|axis| axes.contains(&axis)).collect();
         // SAFETY: K1, K2, K4 hold for a tensor; K3: the result is new and has the sum's shape.
-        unsafe { kernels::sum::sum(x.block(), &reduced, made.start(), x.dtype()) };
+        unsafe { kernels::sum::sum(x.block(), &reduced, made.start(), dtype) };
         made.done()
     }
 
     fn concat(&self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
         let dims = concat_shape(xs.iter().map(|x| x.shape()), axis)?;
+        if let Some(other) = xs.iter().find(|x| x.dtype() != xs[0].dtype()) {
+            return Err(Error::dtype(format!(
+                "{} cannot stand behind {}",
+                other.dtype(),
+                xs[0].dtype()
+            )));
+        }
         let made = Unfinished::new(xs[0].dtype(), &dims)?;
         let width = made.dtype.width();
         let strides = made.layout.strides();

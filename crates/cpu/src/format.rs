@@ -1,253 +1,200 @@
-//! Tensors as text, laid out as NumPy lays out arrays: columns aligned, long ones cut in the middle.
+//! Tensors as text, on the page as NumPy lays out arrays: `Display` is its `str`, but with commas, and `Debug`
+//! its `repr`. Here are lines, brackets and what is left out; [`numbers`] turns elements into words of equal
+//! width, and [`digits`] finds the digits of floats.
+
+mod digits;
+mod numbers;
 
 use std::fmt;
 
-use stridewise_core::dtype::Family;
-use stridewise_core::params::Scalar;
 use stridewise_core::size::tuple;
-use stridewise_core::{Axis, DType, Engine, Error};
+use stridewise_core::{Axis, DType, Engine, Result};
 
 use crate::engine::Cpu;
-use crate::scalar::numbers;
+use crate::scalar;
 use crate::tensor::Tensor;
 
 /// Past this many elements only the ends of each axis are shown.
 const WHOLE: usize = 1000;
 /// How many of each end.
 const END: usize = 3;
-/// Digits behind the point, at most.
-const DIGITS: usize = 8;
-/// Lines are broken before this column.
+/// No line is longer, unless a single word is.
 const WIDTH: usize = 75;
+/// The highest rank NumPy has. A tensor of more axes is only described: each takes a column of every line, and
+/// a call on the stack.
+const RANK: usize = 64;
+/// A tensor that shows more elements even with its axes cut is only described: ends multiply, and 2⁴⁰ of them
+/// are possible where no axis is longer than two.
+const SHOWN: usize = 100_000;
+/// What `Debug` starts with.
+const NAME: &str = "tensor(";
 
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, "").unwrap_or_else(|error| format!("<{error}>")))
+        if let Some(description) = described(self) {
+            return f.write_str(&description);
+        }
+        let text = match self.rank() {
+            0 => scalar::numbers(self).map(|values| numbers::scalar(self.dtype(), values[0])),
+            _ => body(self, 0, WIDTH),
+        };
+        f.write_str(&text.unwrap_or_else(|error| format!("<{error}>")))
     }
 }
 
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let body = text(self, "       ").unwrap_or_else(|error| format!("<{error}>"));
-        write!(f, "tensor({body}")?;
-        if self.layout().is_empty() && self.shape() != [0] {
-            write!(f, ", shape={}", tuple(self.shape()))?;
+        if let Some(description) = described(self) {
+            return f.write_str(&description);
         }
-        let plain = matches!(
+        // The closing parenthesis takes a column.
+        let body = body(self, NAME.len(), WIDTH - 1).unwrap_or_else(|error| format!("<{error}>"));
+        write!(f, "{NAME}{body}")?;
+        let empty = self.layout().is_empty();
+        let mut extras = Vec::new();
+        if empty && self.shape() != [0] || self.count() > WHOLE {
+            extras.push(format!("shape={}", tuple(self.shape())));
+        }
+        let implied = matches!(
             self.dtype(),
             DType::Bool | DType::I64 | DType::F64 | DType::C128
         );
-        if plain && !self.layout().is_empty() {
-            f.write_str(")")
+        if !implied || empty {
+            extras.push(format!("dtype={}", self.dtype()));
+        }
+        if extras.is_empty() {
+            return f.write_str(")");
+        }
+        let extras = extras.join(", ");
+        let last = match body.rfind('\n') {
+            Some(end) => body.len() - end - 1,
+            None => NAME.len() + body.len(),
+        };
+        // Beside the extras the line holds a comma, a space and the closing parenthesis.
+        if last + extras.len() + 3 > WIDTH {
+            write!(f, ",\n{:1$}{extras})", "", NAME.len())
         } else {
-            write!(f, ", dtype={})", self.dtype())
+            write!(f, ", {extras})")
         }
     }
 }
 
-/// The elements in brackets; lines after the first start with `indent`.
-fn text(x: &Tensor, indent: &str) -> Result<String, Error> {
+/// What stands for a tensor whose elements would fill no page that anybody reads.
+fn described(x: &Tensor) -> Option<String> {
+    let dtype = x.dtype();
+    if x.rank() > RANK {
+        return Some(format!("<tensor of rank {}, dtype {dtype}>", x.rank()));
+    }
+    let shown = x.shape().iter().fold(1, |shown: usize, &size| {
+        shown.saturating_mul(size.min(2 * END))
+    });
+    (x.count() > WHOLE && shown > SHOWN)
+        .then(|| format!("<tensor of shape {}, dtype {dtype}>", tuple(x.shape())))
+}
+
+/// The elements in brackets, lines after the first indented.
+fn body(x: &Tensor, indent: usize, width: usize) -> Result<String> {
     if x.layout().is_empty() {
         return Ok("[]".to_string());
     }
     let cut = x.count() > WHOLE;
-    let mut shown = x.clone();
-    if cut {
-        // The cells that are shown, so that a large tensor costs no more than a small one.
-        for axis in 0..x.rank() {
-            let size = x.shape()[axis];
-            if size > 2 * END {
-                let end = |start: usize| {
-                    let part = Axis::Slice {
-                        of: axis,
-                        start,
-                        len: END,
-                        step: 1,
-                    };
-                    Cpu.view(&shown, x.rank(), |out| {
-                        if out == axis {
-                            part.clone()
-                        } else {
-                            Axis::Of(out)
-                        }
-                    })
-                };
-                let (near, far) = (end(0)?, end(size - END)?);
-                shown = Cpu.concat(&[&near, &far], axis)?;
-            }
-        }
-    }
-    let words = words(x.dtype(), &numbers(&shown)?);
-    let width = words.iter().map(String::len).max().unwrap_or(0);
-    let words: Vec<String> = words
-        .into_iter()
-        .map(|word| format!("{word:>width$}"))
-        .collect();
-    let mut out = String::new();
+    let shown = if cut { ends(x, 0)? } else { x.clone() };
     let page = Page {
         shape: x.shape(),
         shown: shown.shape(),
-        cut,
         indent,
+        width,
     };
+    let words = numbers::words(x.dtype(), &scalar::numbers(&shown)?, x.rank());
+    let mut out = String::new();
     page.write(&words, 0, &mut out);
     Ok(out)
 }
 
+/// The ends of every axis from `axis` on that is longer than both. Views go all the way down before anything
+/// is joined, so only elements that are shown are ever copied.
+fn ends(x: &Tensor, axis: usize) -> Result<Tensor> {
+    let Some(axis) = (axis..x.rank()).find(|&axis| x.shape()[axis] > 2 * END) else {
+        return Ok(x.clone());
+    };
+    let end = |start: usize| {
+        let part = Cpu.view(x, x.rank(), |out| match out == axis {
+            true => Axis::Slice {
+                of: axis,
+                start,
+                len: END,
+                step: 1,
+            },
+            false => Axis::Of(out),
+        })?;
+        ends(&part, axis + 1)
+    };
+    Cpu.concat(&[&end(0)?, &end(x.shape()[axis] - END)?], axis)
+}
+
+/// Where brackets, commas and line breaks go.
 struct Page<'a> {
     shape: &'a [usize],
+    /// The same shape, cut axes shorter.
     shown: &'a [usize],
-    cut: bool,
-    indent: &'a str,
+    indent: usize,
+    width: usize,
 }
 
 impl Page<'_> {
     fn write(&self, words: &[String], axis: usize, out: &mut String) {
         let Some(&size) = self.shown.get(axis) else {
-            out.push_str(words[0].trim_start());
+            out.extend(words.iter().map(String::as_str));
             return;
         };
-        let inner = words.len() / size;
-        let last = axis + 1 == self.shown.len();
-        let lines = if last { 0 } else { self.shown.len() - axis - 1 };
-        let start = format!("{}{}", self.indent, " ".repeat(axis + 1));
         out.push('[');
-        let mut column = start.len();
-        for at in 0..size {
-            let gap = self.cut && size < self.shape[axis] && at == END;
-            if at > 0 && !last {
-                out.push_str(&format!("{}{}{start}", ",", "\n".repeat(lines)));
-            } else if at > 0 {
-                out.push_str(", ");
-            }
-            if gap && last {
-                out.push_str("..., ");
-                column += 5;
-            } else if gap {
-                out.push_str(&format!("...,{}{start}", "\n".repeat(lines)));
-            }
-            if last {
-                let word = &words[at];
-                if column + word.len() > WIDTH && at > 0 {
-                    out.truncate(out.trim_end().len());
-                    out.push_str(&format!("\n{start}"));
-                    column = start.len();
+        if axis + 1 == self.shown.len() {
+            self.write_row(words, axis, out);
+        } else {
+            let line_break = "\n".repeat(self.shown.len() - axis - 1);
+            let start = self.indent + axis + 1;
+            for (at, part) in words.chunks(words.len() / size).enumerate() {
+                if at > 0 {
+                    out.push_str(&format!(",{line_break}{:start$}", ""));
                 }
-                out.push_str(word);
-                column += word.len() + 2;
-            } else {
-                self.write(&words[at * inner..(at + 1) * inner], axis + 1, out);
+                if self.has_gap(axis, at) {
+                    out.push_str(&format!("...,{line_break}{:start$}", ""));
+                }
+                self.write(part, axis + 1, out);
             }
         }
         out.push(']');
     }
-}
 
-/// Each number as a word, all in one notation.
-fn words(dtype: DType, values: &[Scalar]) -> Vec<String> {
-    match dtype.family() {
-        Family::Float => floats(dtype, &values.iter().map(|v| v.real()).collect::<Vec<_>>()),
-        Family::Complex => {
-            let part = if dtype == DType::C64 {
-                DType::F32
-            } else {
-                DType::F64
-            };
-            let imaginary = |v: &Scalar| {
-                if let Scalar::Complex(_, im) = v {
-                    *im
+    fn write_row(&self, words: &[String], axis: usize, out: &mut String) {
+        let start = self.indent + axis + 1;
+        // As many brackets as there are axes may close behind a word; NumPy keeps room for them on every line.
+        let end = self.width - axis - 1;
+        let mut column = start;
+        let mut put = |word: &str| {
+            if column > start {
+                // The space behind the comma counts even where the line breaks instead.
+                column += 2;
+                if column + word.len() > end {
+                    out.push_str(&format!(",\n{:start$}", ""));
+                    column = start;
                 } else {
-                    0.0
+                    out.push_str(", ");
                 }
-            };
-            let re = floats(part, &values.iter().map(|v| v.real()).collect::<Vec<_>>());
-            let im = floats(part, &values.iter().map(imaginary).collect::<Vec<_>>());
-            let sign = |im: &str| if im.starts_with('-') { "" } else { "+" };
-            re.iter()
-                .zip(&im)
-                .map(|(re, im)| format!("{re}{}{}j", sign(im.trim()), im.trim()))
-                .collect()
-        }
-        _ => values.iter().map(Scalar::to_string).collect(),
-    }
-}
-
-/// Floats with the digits they need and no more, in scientific notation where they differ too much.
-fn floats(dtype: DType, values: &[f64]) -> Vec<String> {
-    let finite: Vec<f64> = values
-        .iter()
-        .map(|x| x.abs())
-        .filter(|x| x.is_finite() && *x > 0.0)
-        .collect();
-    let high = finite.iter().copied().fold(0.0, f64::max);
-    let low = finite.iter().copied().fold(f64::INFINITY, f64::min);
-    let scientific =
-        !finite.is_empty() && (high >= 1e8 || low < 1e-4 || high / low > 1e3 && high >= 1e6);
-    let shortest: Vec<(String, String)> = values
-        .iter()
-        .map(|x| digits(dtype, *x, scientific))
-        .collect();
-    let fraction = |word: &str| word.split_once('.').map_or(0, |(_, f)| f.len());
-    let longest = shortest
-        .iter()
-        .map(|(word, _)| fraction(word))
-        .max()
-        .unwrap_or(0);
-    shortest
-        .into_iter()
-        .map(|(word, exponent)| match word.contains('.') {
-            true => {
-                let pad = longest - fraction(&word);
-                let fill = if scientific { "0" } else { " " };
-                format!("{word}{}{exponent}", fill.repeat(pad))
             }
-            false => word,
-        })
-        .collect()
-}
-
-/// The shortest decimal that reads back as the same element, cut at [`DIGITS`] behind the point, and its
-/// exponent.
-fn digits(dtype: DType, x: f64, scientific: bool) -> (String, String) {
-    if !x.is_finite() {
-        return (format!("{x}").to_lowercase(), String::new());
-    }
-    let back = |text: &str| -> f64 {
-        let x: f64 = text.parse().unwrap_or(f64::NAN);
-        match dtype {
-            DType::F16 => half::f16::from_f64(x).to_f64(),
-            DType::BF16 => half::bf16::from_f64(x).to_f64(),
-            DType::F32 => f64::from(x as f32),
-            _ => x,
-        }
-    };
-    let exact = (0..17)
-        .map(|n| format!("{x:.n$e}"))
-        .find(|text| back(text) == x);
-    let exact = exact.unwrap_or_else(|| format!("{x:e}"));
-    if scientific {
-        let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
-        let mantissa = match mantissa.split_once('.') {
-            Some((_, f)) if f.len() > DIGITS => {
-                let cut = format!("{:.DIGITS$e}", x);
-                cut.split_once('e')
-                    .map_or(cut.clone(), |(m, _)| m.to_string())
-            }
-            Some(_) => mantissa.to_string(),
-            None => format!("{mantissa}."),
+            out.push_str(word);
+            column += word.len();
         };
-        let exponent: i32 = exponent.parse().unwrap_or(0);
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return (mantissa, format!("e{sign}{:02}", exponent.abs()));
+        for (at, word) in words.iter().enumerate() {
+            if self.has_gap(axis, at) {
+                put("...");
+            }
+            put(word);
+        }
     }
-    let exact: f64 = exact.parse().unwrap_or(x);
-    let plain = format!("{exact}");
-    let plain = match plain.split_once('.') {
-        Some((_, f)) if f.len() > DIGITS => format!("{exact:.DIGITS$}")
-            .trim_end_matches('0')
-            .to_string(),
-        Some(_) => plain,
-        None => format!("{plain}."),
-    };
-    (plain, String::new())
+
+    /// Whether something is left out in front of a shown index.
+    fn has_gap(&self, axis: usize, at: usize) -> bool {
+        at == END && self.shown[axis] < self.shape[axis]
+    }
 }

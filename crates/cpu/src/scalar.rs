@@ -60,31 +60,38 @@ pub(crate) fn element(dtype: DType, value: Scalar) -> Cell {
     into
 }
 
-/// `start, start + step, …` as 64-bit numbers: whole ones where both are whole.
-pub(crate) fn evenly_spaced(start: Scalar, step: Scalar, len: usize) -> Result<(DType, Buffer)> {
+/// `start, start + step, …` as 64-bit numbers: whole ones where both are whole and integers are wanted.
+pub(crate) fn evenly_spaced(
+    dtype: DType,
+    start: Scalar,
+    step: Scalar,
+    len: usize,
+) -> Result<(DType, Buffer)> {
     let bytes = len
         .checked_mul(8)
         .ok_or_else(|| Error::overflow(format!("{len} values are too many")))?;
     let buffer = allocate(bytes)?;
     let cells = buffer.as_ptr().cast::<u64>();
+    let real = matches!(dtype.family(), Family::Float | Family::Complex);
     let (wide, value): (DType, Box<dyn Fn(usize) -> u64>) = match (start, step) {
-        // All values fit the dtype, so the low 64 bits are the value, signed or not.
         (Scalar::Int(start), Scalar::Int(step)) => {
-            let wide = if start > i64::MAX as i128 {
-                DType::U64
-            } else {
-                DType::I64
-            };
-            (
-                wide,
-                Box::new(move |at| start.wrapping_add(step.wrapping_mul(at as i128)) as u64),
-            )
+            let exact = move |at: usize| step.saturating_mul(at as i128).saturating_add(start);
+            match real {
+                true => (DType::F64, Box::new(move |at| (exact(at) as f64).to_bits())),
+                // All values fit the dtype, so the low 64 bits are the value, signed or not.
+                false if start > i64::MAX as i128 => {
+                    (DType::U64, Box::new(move |at| exact(at) as u64))
+                }
+                false => (DType::I64, Box::new(move |at| exact(at) as u64)),
+            }
         }
         (start, step) => {
-            let (start, step) = (start.real(), step.real());
+            // NumPy's rule: the distance is that of the first two values, as they are rounded.
+            let (first, second) = (start.real(), start.real() + step.real());
+            let distance = second - first;
             (
                 DType::F64,
-                Box::new(move |at| (start + at as f64 * step).to_bits()),
+                Box::new(move |at| (first + at as f64 * distance).to_bits()),
             )
         }
     };

@@ -29,11 +29,11 @@ unsafe impl Send for Storage {}
 unsafe impl Sync for Storage {}
 
 impl Storage {
-    /// The first `len` bytes of `buffer`.
+    /// The first `len` bytes of `buffer`, which have been written.
     ///
     /// # Panics
     /// When the buffer is shorter.
-    pub fn owned(buffer: Buffer, len: usize) -> Storage {
+    pub(crate) fn owned(buffer: Buffer, len: usize) -> Storage {
         assert!(
             len <= buffer.capacity(),
             "{len} bytes do not fit a buffer of {}",

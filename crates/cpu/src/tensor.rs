@@ -1,4 +1,4 @@
-//! The tensor: a layout over shared storage. Its one constructor upholds what kernels rely on.
+//! The tensor: a layout over shared storage. Whatever makes one checks what kernels rely on, through [`Tensor::fits`].
 
 use std::alloc;
 use std::mem::ManuallyDrop;
@@ -38,7 +38,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// The one constructor: checks T1 and T2. T3 is the storage's: all of it has been written.
+    /// A tensor from its parts: checks T1 and T2. T3 is the storage's: all of it has been written.
     #[inline]
     pub fn new(storage: Arc<Storage>, dtype: DType, layout: Layout) -> Result<Tensor> {
         let tensor = Tensor {
@@ -46,7 +46,8 @@ impl Tensor {
             dtype,
             storage,
         };
-        match tensor.fits() {
+        let bytes = tensor.count().checked_mul(dtype.width());
+        match tensor.fits() && bytes.is_some_and(|bytes| bytes <= isize::MAX as usize) {
             true => Ok(tensor),
             false => Err(misfit(&tensor)),
         }
@@ -56,12 +57,13 @@ impl Tensor {
     #[inline]
     fn fits(&self) -> bool {
         let end = self.layout.end().checked_mul(self.dtype.width());
-        end.is_some_and(|end| end <= self.storage.len())
-            && self
-                .storage
+        let aligned = || {
+            self.storage
                 .as_ptr()
                 .addr()
                 .is_multiple_of(alignment(self.dtype))
+        };
+        end.is_some_and(|end| end <= self.storage.len() && (end == 0 || aligned()))
     }
 
     /// A view through an axis map, written where it is returned: a layout is large, and every move of it
@@ -116,6 +118,12 @@ impl Tensor {
     pub fn from_vec<T: Element>(values: Vec<T>, shape: &[usize]) -> Result<Tensor> {
         let layout = Layout::packed(size_of::<T>(), shape)?;
         require_count(values.len(), &layout)?;
+        if !values.as_ptr().addr().is_multiple_of(alignment(T::DTYPE)) {
+            let (start, len) = (values.as_ptr().cast(), values.len() * size_of::<T>());
+            // SAFETY: an Element has no padding, so the values are `len` initialised bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(start, len) };
+            return Tensor::from_bytes(T::DTYPE, shape, bytes);
+        }
         let mut values = ManuallyDrop::new(values);
         let (start, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
         let owner = Box::new(VecParts {
@@ -201,6 +209,31 @@ impl Tensor {
     /// Bytes of all elements, each counted as often as it is seen.
     pub fn nbytes(&self) -> usize {
         self.count() * self.dtype.width()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// Whether the elements lie row-major without gaps.
+    pub fn is_contiguous(&self) -> bool {
+        self.layout.is_packed()
+    }
+
+    /// The elements as they lie in memory, where they are packed and of that type; `contiguous` packs them.
+    /// Not for `bool`, whose memory may hold other bytes than 0 and 1.
+    pub fn as_slice<T: Element<Cell = T>>(&self) -> Option<&[T]> {
+        if T::DTYPE != self.dtype || !self.is_contiguous() {
+            return None;
+        }
+        if self.is_empty() {
+            return Some(&[]);
+        }
+        // SAFETY: a packed tensor has `count` elements from index zero on (T1, T2), written before (T3); its
+        // memory is not written while it is borrowed, since writing needs the storage alone. An element that
+        // is its own cell takes any bit pattern.
+        Some(unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.count()) })
     }
 
     /// Where the element at index zero lies; not to be read where the tensor is empty.

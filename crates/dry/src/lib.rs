@@ -225,7 +225,7 @@ impl Engine for Dry {
     }
 
     fn gather(&self, source: &Sketch, index: &Sketch, along: &Along, _: Mode) -> Result<Sketch> {
-        let dims = gather_shape(source.shape(), index.shape(), along);
+        let dims = gather_shape(source.shape(), index.shape(), along)?;
         let made = self.made("gather", source.dtype, &dims, &[index])?;
         if let Some(last) = self.0.borrow_mut().moves.last_mut() {
             last.read = last.read.saturating_add(made.bytes());
@@ -249,8 +249,8 @@ impl Engine for Dry {
         )
     }
 
-    fn sum(&self, x: &Sketch, axes: &[usize]) -> Result<Sketch> {
-        self.made("sum", x.dtype, &sum_shape(x.shape(), axes), &[x])
+    fn sum(&self, x: &Sketch, axes: &[usize], dtype: DType) -> Result<Sketch> {
+        self.made("sum", dtype, &sum_shape(x.shape(), axes), &[x])
     }
 
     fn concat(&self, xs: &[&Sketch], axis: usize) -> Result<Sketch> {

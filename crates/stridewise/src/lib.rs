@@ -33,24 +33,37 @@ mod out;
 pub use literal::{Nested, tensor};
 pub use out::take_into;
 pub use stridewise_core::operators::{concat, repeat_plan, stack};
+pub use stridewise_core::params::Scalar;
 pub use stridewise_core::{
-    Axis, DType, Engine, Error, Layout, Operator, Result, Value, axis, call, dtype, engine, error,
-    index, layout, nn, operator, operators, params, pattern, rules, size, table,
+    Axis, DType, Engine, Error, Layout, Operator, Result, Value, call, dtype, engine, error, index,
+    layout, nn, operator, operators, params, pattern, size, table,
 };
-pub use stridewise_cpu::{Cpu, Element, Tensor, element, kernels, pool, storage};
+pub use stridewise_cpu::{Cpu, Element, Tensor, pool};
 pub use stridewise_dry::{self as dry, Dry, Sketch};
+
+/// What engines and bindings are made of; programs need none of it.
+pub mod internals {
+    pub use stridewise_core::{axis, inline, rules};
+    pub use stridewise_cpu::{element, kernels, storage};
+}
 
 /// What most programs need, in one line.
 pub mod prelude {
     pub use crate::{
         Cpu, DType, Tensor, arange, concat, full, index, ones, pattern, stack, tensor, zeros,
     };
+    pub use stridewise_core::Engine;
     pub use stridewise_core::nn::Layer;
     pub use stridewise_core::operators::{Methods, Shapes};
-    pub use stridewise_core::params::{Item, Mode, NewAxis, Place, Symbol};
+    pub use stridewise_core::params::{Item, Mode, NewAxis, Place, Scalar, Symbol};
 }
 
-use params::{Scalar, Sizes};
+/// The 16-bit floats that tensors hold.
+pub use half;
+/// The complex numbers that tensors hold.
+pub use num_complex;
+
+use params::Sizes;
 
 /// Zeros, in main memory.
 pub fn zeros(shape: impl Into<Sizes<usize>>, dtype: DType) -> Result<Tensor> {

@@ -1,5 +1,7 @@
 //! Tensors from numbers and nested arrays, as they are written in a program.
 
+use half::{bf16, f16};
+use num_complex::Complex;
 use stridewise_core::Result;
 use stridewise_cpu::{Element, Tensor};
 
@@ -61,4 +63,4 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
+numbers! { bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 Complex<f32> Complex<f64> }

@@ -73,7 +73,7 @@ pub fn check<R: Runner>(runner: &R) {
     for dtype in [DType::U8, DType::I64, DType::F32] {
         for x in matrices(dtype) {
             for axes in [[0].as_slice(), &[1], &[0, 1]] {
-                calls_made.push(Call::of("sum").arg(x.clone()).with("axes", axes.to_vec()));
+                calls_made.push(Call::of("sum").arg(x.clone()).with("axis", axes.to_vec()));
             }
         }
         let x = matrices(dtype).swap_remove(0);

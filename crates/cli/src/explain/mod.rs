@@ -23,11 +23,13 @@ use crate::terminal::Paint;
 /// Draw which memory cell each element of the result reads.
 ///
 /// As text, and with --svg as a picture: cells are numbered in the order they lie in memory, and every
-/// element of the result shows the cell it reads.
+/// element of the result shows the cell it reads. The inputs are files, of which only dtype, shape and
+/// strides are looked at, or shapes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   stridewise explain 'expand(-1, 4)' --shape 3,1
+  stridewise explain 'transpose()[::2]' x.npy
   stridewise explain 'repeat(2, 2)' --shape 2,3 --svg repeat.svg")]
 pub(crate) struct Options {
     /// The chain of operators.
@@ -36,9 +38,17 @@ pub(crate) struct Options {
     #[command(flatten)]
     shapes: Shapes,
 
-    /// Write a picture to this file as well.
-    #[arg(long, value_name = "FILE")]
+    /// Write a picture to this .svg file as well.
+    #[arg(long, value_name = "FILE", value_parser = picture)]
     svg: Option<PathBuf>,
+}
+
+fn picture(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(ending) if ending.eq_ignore_ascii_case("svg") => Ok(path),
+        _ => Err("the picture is an SVG: give a name ending in .svg".to_string()),
+    }
 }
 
 /// Explains a program.
@@ -48,7 +58,7 @@ pub(crate) fn explain(options: &Options, out: &mut dyn Write) -> Result<(), Fail
     let inputs = options.shapes.sketches(&dry)?;
     if program.steps.is_empty() && inputs.is_empty() {
         return Err(Failure::Usage(
-            "there is neither a shape nor a program that makes something".to_string(),
+            "there is neither a file or shape nor a program that makes something".to_string(),
         ));
     }
     let picture = trace::trace(&program, &dry, &inputs)?;

@@ -43,6 +43,8 @@ const RIGHT: &str = "@";
 const SIDE: f64 = 34.0;
 /// The space for column numbers over a block.
 const OVER: f64 = 32.0;
+/// The space under a line of blocks.
+const UNDER: f64 = 14.0;
 /// Lines of memory cells, rows and columns of a block, blocks, results.
 const STRIPS: usize = 3;
 const ROWS: usize = 16;
@@ -68,7 +70,12 @@ pub(crate) fn draw(picture: &Picture) -> String {
     canvas.y += 12.0;
     if picture.steps.len() > 1 {
         for step in picture.steps.iter() {
-            let text = format!("{}  →  {}  {}", cut(&step.text, 60), step.shape, step.how);
+            let text = format!(
+                "{}  →  {}  {}",
+                cut(&step.text, 60),
+                step.shape,
+                step.how.word()
+            );
             canvas.line("soft", &text, 12.0, 6.6);
             canvas.y += 5.0;
         }
@@ -77,7 +84,7 @@ pub(crate) fn draw(picture: &Picture) -> String {
     canvas.memories(picture);
     for reads in picture.results.iter().take(RESULTS) {
         canvas.rule();
-        canvas.result(reads);
+        canvas.result(&picture.heading.replace('`', ""), reads);
     }
     let mut notes = Vec::new();
     if picture.results.len() > RESULTS {
@@ -212,12 +219,12 @@ impl Canvas {
         self.y -= 8.0;
     }
 
-    fn result(&mut self, reads: &Reads) {
+    fn result(&mut self, heading: &str, reads: &Reads) {
         let how = match reads.start {
             Some(_) => "a view: nothing is copied",
             None => "a copy, in memory of its own",
         };
-        let text = format!("result {}, {how}", tuple(&reads.shape));
+        let text = format!("{heading} {}, {how}", tuple(&reads.shape));
         self.line("text", &text, 16.0, 7.6);
         self.y += 7.0;
         if reads.start.is_some() {
@@ -242,7 +249,7 @@ impl Canvas {
             notes.push("…: left out");
         }
         if !notes.is_empty() {
-            self.y += 4.0;
+            self.y += UNDER + 2.0 * GAP;
             self.line("soft", &notes.join("    "), 12.0, 6.6);
         }
     }
@@ -259,11 +266,16 @@ impl Canvas {
             let step = match (reads.start, stride.unsigned_abs()) {
                 (None, _) => String::new(),
                 (_, 0) => ": every index reads the same cells".to_string(),
-                (_, n) if *stride < 0 => format!(": one step goes back {}", count(n, "cell")),
-                (_, n) => format!(": one step goes on {}", count(n, "cell")),
+                (_, n) if *stride < 0 => format!(": one step moves back {}", count(n, "cell")),
+                (_, n) => format!(": one step moves {}", count(n, "cell")),
             };
             let text = format!("i{axis} {direction}  size {size}, stride {stride}{step}");
             self.line("soft", &text, 13.0, 6.6);
+            self.y += 4.0;
+        }
+        if rank > 2 {
+            let text = "→ along a row    ↓ down a column    ▦ from block to block";
+            self.line("soft", text, 13.0, 6.6);
             self.y += 4.0;
         }
     }
@@ -281,7 +293,8 @@ impl Canvas {
         let side = if rank > 1 { SIDE } else { 0.0 };
         let width = side + shown_columns.len() as f64 * step + 22.0;
         let head = if outer.is_empty() { 0.0 } else { 20.0 };
-        let height = head + OVER + shown_rows.len() as f64 * (HEIGHT + GAP) + 14.0;
+        let over = if rank > 0 { OVER } else { 0.0 };
+        let height = head + over + shown_rows.len() as f64 * (HEIGHT + GAP) + UNDER;
         // A row of blocks ends where a run of the axis before the last two does, or at the edge.
         let per_line = (((WIDE - 2.0 * EDGE) / width) as usize).max(1);
         let run = outer.last().copied().unwrap_or(1).clamp(1, per_line);
@@ -299,7 +312,7 @@ impl Canvas {
                 if !outer.is_empty() {
                     self.text("soft", x + side, self.y + 12.0, &block_name(*block, outer));
                 }
-                let top = self.y + head + OVER;
+                let top = self.y + head + over;
                 if rank > 0 {
                     let middle = x + side + self.cell / 2.0;
                     self.tick(middle, top - 20.0, &format!("i{} →", rank - 1));
@@ -339,6 +352,7 @@ impl Canvas {
             }
             self.y += tall;
         }
+        self.y -= UNDER + GAP;
         [shown_rows, shown_columns, shown_blocks]
             .iter()
             .any(|shown| shown.contains(&None))

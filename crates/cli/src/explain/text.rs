@@ -8,7 +8,7 @@ use crate::explain::elide::shown;
 use crate::explain::ramp::colour;
 use crate::explain::trace::{Picture, Reads};
 use crate::failure::Failure;
-use crate::terminal::{Paint, WIDTH, count, lines};
+use crate::terminal::{Paint, count, lines};
 
 /// Lines of cells of one memory.
 const STRIPS: usize = 3;
@@ -27,9 +27,11 @@ pub(crate) fn write(picture: &Picture, paint: Paint, out: &mut dyn Write) -> Res
         width: picture.cells().saturating_sub(1).to_string().len().max(2),
     };
     memories(picture, pen, out)?;
-    writeln!(out)?;
+    if !picture.steps.is_empty() {
+        writeln!(out)?;
+    }
     for step in &picture.steps {
-        let how = paint.how(step.how);
+        let how = step.how.shown(paint, 0);
         writeln!(out, "{}  →  {}  {how}", paint.cyan(&step.text), step.shape)?;
     }
     for reads in picture.results.iter().take(RESULTS) {
@@ -42,7 +44,7 @@ pub(crate) fn write(picture: &Picture, paint: Paint, out: &mut dyn Write) -> Res
     }
     if let Some(end) = &picture.end {
         writeln!(out)?;
-        for line in lines(end, WIDTH) {
+        for line in lines(end, paint.width()) {
             writeln!(out, "{}", paint.yellow(&line))?;
         }
     }
@@ -86,7 +88,7 @@ fn memories(picture: &Picture, pen: Pen, out: &mut dyn Write) -> Result<(), Fail
             memory.about,
             count(memory.count, "cell")
         )?;
-        let per_line = (WIDTH - 8) / (pen.width + 1);
+        let per_line = (pen.paint.width() - 8) / (pen.width + 1);
         let cells: Vec<Option<usize>> = shown(memory.count, per_line * STRIPS);
         for line in cells.chunks(per_line) {
             let cell = |at: &Option<usize>| match at {
@@ -122,11 +124,12 @@ fn result(picture: &Picture, reads: &Reads, pen: Pen, out: &mut dyn Write) -> Re
     };
     writeln!(
         out,
-        "result {}, strides {}, {place}",
+        "{} {}, strides {}, {place}",
+        picture.heading,
         tuple(&reads.shape),
         tuple(&reads.strides)
     )?;
-    for line in lines(&formula(reads), WIDTH - 2) {
+    for line in lines(&formula(reads), paint.width() - 2) {
         writeln!(out, "  {}", paint.bold(&line))?;
     }
     for (axis, (size, stride)) in reads.shape.iter().zip(&reads.strides).enumerate() {
@@ -188,7 +191,7 @@ fn blocks(reads: &Reads, pen: Pen, out: &mut dyn Write) -> Result<bool, Failure>
         _ => 4 + (rows - 1).to_string().len() + format!("i{}", rank - 2).len(),
     };
     let most_rows = if outer.is_empty() { ROWS } else { ROWS / 2 };
-    let fit = (WIDTH - margin - 1) / (pen.width + 1);
+    let fit = (pen.paint.width() - margin - 1) / (pen.width + 1);
     let (shown_rows, shown_columns) = (shown(rows, most_rows), shown(columns, fit));
     let shown_blocks = shown(outer.iter().product(), BLOCKS);
     for (at, block) in shown_blocks.iter().enumerate() {

@@ -5,20 +5,22 @@ use stridewise_core::call::parameter_at;
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::Engine;
 use stridewise_core::error::Error;
-use stridewise_core::operators::{Methods, make};
-use stridewise_core::params::Sizes;
+use stridewise_core::operators::make;
 use stridewise_core::size::tuple;
 use stridewise_dry::{Dry, Sketch};
 
 use crate::failure::Failure;
-use crate::plan::{How, Row, rows};
+use crate::how::How;
+use crate::plan::{Row, rows};
 use crate::program::{Done, Flow, Kind, Literal, Mistake, Program, Step, start, step};
-use crate::terminal::count;
+use crate::terminal::{count, cut};
 
 /// More elements than this make no picture anyone could read.
 const MOST: usize = 1 << 20;
 /// The number of cell 0; what lies below was never in memory, as what `mode="fill"` puts in.
 const BASE: i64 = 1 << 40;
+/// The widest a call in a heading may be.
+const CALL: usize = 30;
 
 /// What there is to draw.
 pub(crate) struct Picture {
@@ -30,6 +32,8 @@ pub(crate) struct Picture {
     pub(crate) steps: Vec<Line>,
     /// The results; several where `unstack` made them.
     pub(crate) results: Vec<Reads>,
+    /// What the results are: `result`, or before which step.
+    pub(crate) heading: String,
     /// Why the picture ends early.
     pub(crate) end: Option<String>,
 }
@@ -52,8 +56,8 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// What it gives.
     pub(crate) shape: String,
-    /// `view` or `copy`.
-    pub(crate) how: &'static str,
+    /// How it gives it.
+    pub(crate) how: How,
 }
 
 /// A result: for each element the cell it reads.
@@ -102,7 +106,7 @@ pub(crate) fn trace(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<P
         .steps
         .iter()
         .zip(&plans)
-        .position(|(one, row)| row.how != How::Make && computes(one, row))
+        .position(|(one, row)| row.how != How::New && computes(one, row))
         .unwrap_or(program.steps.len());
     let large = |x: &&Sketch| x.layout().count() > MOST;
     let planned = rows
@@ -135,7 +139,8 @@ pub(crate) fn trace(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<P
             count,
         });
         next += count;
-        cells.reshape(Sizes::from(x.shape()))
+        // A tensor from a file may lie in memory in another order than its axes are in.
+        cells.with_layout(x.layout().clone())
     };
     let mut cells = Vec::new();
     for (at, input) in inputs.iter().enumerate() {
@@ -146,7 +151,7 @@ pub(crate) fn trace(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<P
     let mut steps = Vec::new();
     for (one, row) in program.steps.iter().zip(&plans).take(drawn) {
         let text = program.text(one);
-        let made = row.tensors.first().filter(|_| row.how == How::Make);
+        let made = row.tensors.first().filter(|_| row.how == How::New);
         flow = Some(match (made, &flow) {
             (Some(made), _) => {
                 sources.push(numbered(text.clone(), made)?);
@@ -154,14 +159,10 @@ pub(crate) fn trace(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<P
             }
             (None, before) => moved(one, before.as_ref(), &cells).map_err(&wrong)?.flow,
         });
-        let shapes: Vec<String> = row.tensors.iter().map(|x| tuple(x.shape())).collect();
         steps.push(Line {
             text,
-            shape: match shapes.as_slice() {
-                [first, _, ..] => format!("{} × {first}", shapes.len()),
-                few => few.concat(),
-            },
-            how: row.how.word(),
+            shape: row.shapes(),
+            how: row.how,
         });
     }
     let tensors = flow.as_ref().map_or(&[][..], Flow::tensors);
@@ -169,6 +170,10 @@ pub(crate) fn trace(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<P
         .iter()
         .map(|x| reads(x, &sources, &memories))
         .collect::<Result<_, _>>()?;
+    let heading = match program.steps.get(drawn) {
+        Some(one) => format!("before `{}`:", cut(&program.text(one), CALL)),
+        None => "result".to_string(),
+    };
     let end = program.steps.get(drawn).map(|one| {
         let left = program.steps.len() - drawn;
         let what = match left {
@@ -189,6 +194,7 @@ pub(crate) fn trace(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<P
         memories,
         steps,
         results,
+        heading,
         end,
     })
 }
@@ -235,7 +241,7 @@ fn without_values(one: &Step) -> Result<Step, Mistake> {
             (Some("index"), kind) if holds_input(kind) => {
                 return Err(Mistake::new(
                     argument.value.span.clone(),
-                    "the values of an input are not known here, only its shape",
+                    "the values of an input are not looked at here, only its shape",
                 )
                 .label("an index decides what is read")
                 .help("write the index as a list")

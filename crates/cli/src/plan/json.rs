@@ -6,11 +6,17 @@ use std::io::Write;
 use stridewise_dry::Sketch;
 
 use crate::failure::Failure;
-use crate::plan::{How, Row};
+use crate::how::How;
+use crate::plan::Row;
 use crate::program::Program;
 
 /// Writes the plan as one JSON object.
-pub(crate) fn write(program: &Program, rows: &[Row], out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn write(
+    program: &Program,
+    rows: &[Row],
+    note: Option<&str>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let part = |inputs: bool| {
         let rows = rows.iter().filter(|row| (row.how == How::Input) == inputs);
         rows.map(|row| format!("    {}", object(row)))
@@ -30,7 +36,9 @@ pub(crate) fn write(program: &Program, rows: &[Row], out: &mut dyn Write) -> Res
     writeln!(out, "  \"inputs\": {},", block(part(true)))?;
     writeln!(out, "  \"steps\": {},", block(part(false)))?;
     writeln!(out, "  \"bytes_read\": {},", sum(Row::read))?;
-    writeln!(out, "  \"bytes_written\": {}", sum(Row::written))?;
+    writeln!(out, "  \"bytes_written\": {},", sum(Row::written))?;
+    let note = note.map_or("null".to_string(), quoted);
+    writeln!(out, "  \"note\": {note}")?;
     writeln!(out, "}}")?;
     Ok(())
 }

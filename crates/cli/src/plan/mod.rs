@@ -6,21 +6,23 @@ mod table;
 use std::io::Write;
 
 use clap::Args;
-use stridewise_core::dtype::DType;
+use stridewise_core::size::tuple;
 use stridewise_dry::{Dry, Move, Sketch};
 
 use crate::failure::Failure;
+use crate::how::How;
 use crate::inputs::Shapes;
-use crate::program::{Flow, Program, start, step};
+use crate::program::{Flow, Program, Step, start, step};
 use crate::terminal::Paint;
 
 /// Show what each step of a program would do, without data.
 ///
-/// For each step: the result's dtype, shape and strides, whether it is a view or a copy, and the bytes that
-/// would move.
+/// For each step: the result's dtype, shape and strides, whether it is a view, a copy or new, and the bytes
+/// that would move. The inputs are files, of which only dtype, shape and strides are looked at, or shapes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example:
+Examples:
+  stridewise plan 'flatten(1).repeat(2, 1)' x.npy
   stridewise plan 'unflatten(1, [2, -1]).expand(5, -1, -1, -1, -1).contiguous()' \\
       --shape 4,6,16 --dtype f32")]
 pub(crate) struct Options {
@@ -49,31 +51,6 @@ pub(crate) struct Row {
     pub(crate) dims: Option<String>,
 }
 
-/// How a result comes about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// It is given.
-    Input,
-    /// It shares its storage with what was before.
-    View,
-    /// It has storage of its own.
-    Copy,
-    /// It is made from nothing.
-    Make,
-}
-
-impl How {
-    /// One word.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            How::Input => "input",
-            How::View => "view",
-            How::Copy => "copy",
-            How::Make => "make",
-        }
-    }
-}
-
 impl Row {
     /// Bytes read by this step.
     pub(crate) fn read(&self) -> usize {
@@ -89,9 +66,32 @@ impl Row {
             .fold(0, |sum, m| m.written.saturating_add(sum))
     }
 
-    /// The dtype of the tensors.
-    pub(crate) fn dtype(&self) -> Option<DType> {
-        self.tensors.first().map(Sketch::dtype)
+    /// The tensors in runs of the same dtype, shape and strides, and how many there are in each.
+    pub(crate) fn runs(&self) -> Vec<(usize, &Sketch)> {
+        let mut runs: Vec<(usize, &Sketch)> = Vec::new();
+        for x in &self.tensors {
+            let like = |y: &Sketch| {
+                (x.dtype(), x.shape(), x.strides()) == (y.dtype(), y.shape(), y.strides())
+            };
+            match runs.last_mut().filter(|(_, y)| like(y)) {
+                Some((n, _)) => *n += 1,
+                None => runs.push((1, x)),
+            }
+        }
+        runs
+    }
+
+    /// The shapes in words: `(2, 3)`, `8 × (4, 16)`, or `(1,), (2, 3)`.
+    pub(crate) fn shapes(&self) -> String {
+        let shape = |(n, x): &(usize, &Sketch)| match n {
+            1 => tuple(x.shape()),
+            n => format!("{n} × {}", tuple(x.shape())),
+        };
+        let shapes: Vec<String> = self.runs().iter().map(shape).collect();
+        match shapes.is_empty() {
+            true => "no tensors".to_string(),
+            false => shapes.join(", "),
+        }
     }
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn plan(options: &Options, out: &mut dyn Write) -> Result<(), Failure
     let inputs = options.shapes.sketches(&dry)?;
     let rows = rows(&program, &dry, &inputs)?;
     match options.json {
-        true => json::write(&program, &rows, out),
-        false => table::write(&rows, Paint::stdout(), out),
+        true => json::write(&program, &rows, note(&program), out),
+        false => table::write(&rows, note(&program), Paint::stdout(), out),
     }
 }
 
@@ -124,11 +124,9 @@ pub(crate) fn rows(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<Ve
     let mut flow = start(program, inputs).map_err(&wrong)?;
     for one in &program.steps {
         let done = step(dry, one, flow.as_ref(), inputs).map_err(&wrong)?;
-        let how = match &flow {
-            None => How::Make,
-            Some(before) if shares(before, &done.flow) => How::View,
-            Some(_) => How::Copy,
-        };
+        let flowing = flow.iter().flat_map(Flow::tensors);
+        let before: Vec<&Sketch> = flowing.chain(inputs).collect();
+        let how = How::of(done.flow.tensors(), &before, flow.is_none());
         rows.push(Row {
             text: program.text(one),
             tensors: done.flow.tensors().to_vec(),
@@ -141,9 +139,8 @@ pub(crate) fn rows(program: &Program, dry: &Dry, inputs: &[Sketch]) -> Result<Ve
     Ok(rows)
 }
 
-fn shares(before: &Flow<Sketch>, after: &Flow<Sketch>) -> bool {
-    after
-        .tensors()
-        .iter()
-        .all(|x| before.tensors().iter().any(|y| x.shares_storage_with(y)))
+/// What a plan cannot know.
+fn note(program: &Program) -> Option<&'static str> {
+    let unchecked = program.steps.iter().any(Step::has_unchecked_index);
+    unchecked.then_some("indices are not checked without data")
 }

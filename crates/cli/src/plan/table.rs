@@ -5,14 +5,22 @@ use std::io::Write;
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
-use crate::plan::{How, Row};
+use crate::how::How;
+use crate::plan::Row;
 use crate::terminal::{Paint, bytes, count, cut};
 
 /// The widest a call may be before it is cut.
 const CALL: usize = 36;
+/// The widest the shapes or strides of several results may be.
+const LIST: usize = 48;
 
 /// Writes the table.
-pub(crate) fn write(rows: &[Row], paint: Paint, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn write(
+    rows: &[Row],
+    note: Option<&str>,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let head = ["step", "dtype", "shape", "strides", "how", "moved"].map(str::to_string);
     let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
     let width = |column: usize| {
@@ -28,12 +36,12 @@ pub(crate) fn write(rows: &[Row], paint: Paint, out: &mut dyn Write) -> Result<(
     };
     writeln!(out, "{}", paint.dim(line(&head).join("  ").trim_end()))?;
     for (row, cells) in rows.iter().zip(&cells) {
-        let [call, dtype, shape, strides, how, moved] = line(cells);
+        let [call, dtype, shape, strides, _, moved] = line(cells);
         let call = match row.how {
             How::Input => paint.bold(&call),
             _ => paint.cyan(&call),
         };
-        let how = paint.how(&how);
+        let how = row.how.shown(paint, widths[4]);
         let text = [call, dtype, shape, strides, how, moved].join("  ");
         writeln!(out, "{}", text.trim_end())?;
         if let Some(dims) = &row.dims {
@@ -43,21 +51,17 @@ pub(crate) fn write(rows: &[Row], paint: Paint, out: &mut dyn Write) -> Result<(
     let rule: usize = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
     writeln!(out, "{}", paint.dim(&"─".repeat(rule)))?;
     writeln!(out, "{}", total(rows))?;
+    if let Some(note) = note {
+        writeln!(out, "{}", paint.dim(&format!("note: {note}")))?;
+    }
     Ok(())
 }
 
 fn cells(row: &Row) -> [String; 6] {
-    let dtype = row
-        .dtype()
-        .map_or(String::new(), |d| d.short_name().to_string());
-    let (shape, strides) = match row.tensors.as_slice() {
-        [] => ("no tensors".to_string(), String::new()),
-        [one] => (tuple(one.shape()), tuple(one.strides())),
-        [first, ..] => (
-            format!("{} × {}", row.tensors.len(), tuple(first.shape())),
-            tuple(first.strides()),
-        ),
-    };
+    let runs = row.runs();
+    let mut dtypes: Vec<&str> = runs.iter().map(|(_, x)| x.dtype().short_name()).collect();
+    dtypes.dedup();
+    let strides: Vec<String> = runs.iter().map(|(_, x)| tuple(x.strides())).collect();
     let moved = match row.how {
         How::Input => String::new(),
         _ => {
@@ -71,21 +75,26 @@ fn cells(row: &Row) -> [String; 6] {
         }
     };
     let how = row.how.word().to_string();
-    [cut(&row.text, CALL), dtype, shape, strides, how, moved]
+    [
+        cut(&row.text, CALL),
+        dtypes.join(", "),
+        cut(&row.shapes(), LIST),
+        cut(&strides.join(", "), LIST),
+        how,
+        moved,
+    ]
 }
 
 fn total(rows: &[Row]) -> String {
     let of = |how: How| rows.iter().filter(|row| row.how == how).count();
     let mut parts = Vec::new();
     for (how, word) in [
-        (How::Make, "tensor"),
+        (How::New, "new tensor"),
         (How::View, "view"),
         (How::Copy, "copy"),
     ] {
-        match (of(how), how) {
-            (0, _) => {}
-            (n, How::Make) => parts.push(format!("{} made", count(n, word))),
-            (n, _) => parts.push(count(n, word)),
+        if of(how) > 0 {
+            parts.push(count(of(how), word));
         }
     }
     if parts.is_empty() {

@@ -4,12 +4,12 @@
 use stridewise_core::error::{Error, Report};
 
 use crate::program::binding::{by_position, parameter, tensors};
-use crate::program::{Argument, Kind, Literal, Mistake, Span, Step};
+use crate::program::{Argument, Kind, Literal, Mistake, Span, Step, hints};
 
-/// The error as a mistake of this step.
-pub(crate) fn mistake(step: &Step, error: &Error) -> Mistake {
+/// The error as a mistake of this step, which has `ahead` tensors from the step before.
+pub(crate) fn mistake(step: &Step, ahead: usize, error: &Error) -> Mistake {
     let report = error.report();
-    let place = place(step, error);
+    let place = place(step, ahead, error);
     let label = match &place {
         Some(_) => label(error),
         None => "in this call".to_string(),
@@ -23,10 +23,15 @@ pub(crate) fn mistake(step: &Step, error: &Error) -> Mistake {
         .notes()
         .map(|(label, text)| format!("{label}: {}", text.replace("\n  ", "\n")))
         .collect();
-    mistake.details.help = report
-        .fix()
-        .filter(|fix| !fix.starts_with("the call is "))
-        .map(str::to_string);
+    // The signature stands among the notes already.
+    let signature = step.entry.signature();
+    mistake.details.help = word(step, report)
+        .filter(|_| matches!(error, Error::DType(_)))
+        .and_then(hints::dtype)
+        .or_else(|| {
+            let fix = report.fix().filter(|fix| !fix.ends_with(&signature));
+            fix.map(str::to_string)
+        });
     mistake.details.machine = matches!(error, Error::Memory(_) | Error::File(_));
     mistake
 }
@@ -35,7 +40,11 @@ fn label(error: &Error) -> String {
     let report = error.report();
     match (error, report.actual()) {
         (Error::Type(_), Some(actual)) => format!("this is {actual}"),
-        (Error::Axis(_) | Error::Index(_), Some(_)) => "out of range".to_string(),
+        (Error::Index(_), Some(_)) => "out of range".to_string(),
+        // An axis can also be named twice, or there can be too few of them.
+        (Error::Axis(_), Some(_)) if report.message().contains("out of range") => {
+            "out of range".to_string()
+        }
         _ => match report.argument() {
             Some(argument) => match report.item() {
                 Some(at) => format!("{argument}[{at}]"),
@@ -46,12 +55,21 @@ fn label(error: &Error) -> String {
     }
 }
 
-fn place(step: &Step, error: &Error) -> Option<Span> {
+/// The word that was given for the argument to blame.
+fn word<'a>(step: &'a Step, report: &Report) -> Option<&'a str> {
+    let name = report.argument()?;
+    step.args.iter().find_map(|arg| match &arg.value.kind {
+        Kind::Text(word) if parameter(step, arg) == Some(name) => Some(word.as_str()),
+        _ => None,
+    })
+}
+
+fn place(step: &Step, ahead: usize, error: &Error) -> Option<Span> {
     let report = error.report();
     let name = report.argument()?;
     if name == step.entry.receiver {
-        let at = report.item().filter(|at| *at > 0)?;
-        return tensors(step).nth(at - 1).map(|x| x.span.clone());
+        let at = report.item()?.checked_sub(ahead)?;
+        return tensors(step).nth(at).map(|x| x.span.clone());
     }
     let given: Vec<&Argument> = step
         .args

@@ -68,6 +68,10 @@ pub(crate) fn step<E: Engine<Size = usize>>(
     inputs: &[E::Value],
 ) -> Result<Done<E::Value>, Mistake> {
     let entry = step.entry;
+    let ahead = match before {
+        Some(flow) if !step.names_all => flow.tensors(),
+        _ => &[],
+    };
     let mut positional: Vec<ArgOf<E>> = Vec::new();
     match (entry.arity, before) {
         (Arity::None, _) | (_, None) => {}
@@ -83,8 +87,8 @@ pub(crate) fn step<E: Engine<Size = usize>>(
                 .signature(entry));
         }
         (Arity::One, Some(Flow::One(x))) => positional.push(Arg::Tensor(x.clone())),
-        (Arity::Each | Arity::Many, Some(flow)) => {
-            let mut xs: Vec<ArgOf<E>> = flow.tensors().iter().cloned().map(Arg::Tensor).collect();
+        (Arity::Each | Arity::Many, Some(_)) => {
+            let mut xs: Vec<ArgOf<E>> = ahead.iter().cloned().map(Arg::Tensor).collect();
             for literal in tensors(step) {
                 xs.push(argument::<E>(literal, inputs)?);
             }
@@ -123,7 +127,7 @@ pub(crate) fn step<E: Engine<Size = usize>>(
             flow: Flow::One(x),
             dims: Some(dims),
         }),
-        Err(error) => Err(blame::mistake(step, &error)),
+        Err(error) => Err(blame::mistake(step, ahead.len(), &error)),
     }
 }
 

@@ -5,7 +5,7 @@ use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 use stridewise_core::table::Entry;
 
 use crate::program::Span;
-use crate::terminal::{WIDTH, lines};
+use crate::terminal::{Paint, lines};
 
 /// A mistake at a place of a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,9 +70,9 @@ impl Mistake {
     }
 
     /// The mistake under the text of its program.
-    pub(crate) fn show(&self, source: &str, colour: bool) -> String {
+    pub(crate) fn show(&self, source: &str, paint: Paint) -> String {
         let config = Config::new()
-            .with_color(colour)
+            .with_color(paint.is_on())
             .with_char_set(CharSet::Unicode)
             .with_index_type(IndexType::Byte);
         let place = |span: &Span| ("program", within(source, span));
@@ -83,7 +83,7 @@ impl Mistake {
             .map_or(0..0, |(span, _)| span.clone());
         let mut report = Report::build(ReportKind::Error, place(&first))
             .with_config(config)
-            .with_message(lines(&self.message, WIDTH - 9).join("\n       "));
+            .with_message(lines(&self.message, paint.width() - 9).join("\n       "));
         for (order, (span, text)) in self.details.labels.iter().enumerate() {
             let tone = match order {
                 0 => ariadne::Color::Red,
@@ -97,7 +97,7 @@ impl Mistake {
             );
         }
         if let Some(help) = &self.details.help {
-            report.add_help(lines(help, WIDTH - 13).join("\n"));
+            report.add_help(lines(help, paint.width() - 13).join("\n"));
         }
         let call = self
             .details

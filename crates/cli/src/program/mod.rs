@@ -7,6 +7,8 @@
 mod binding;
 mod blame;
 mod evaluate;
+mod hints;
+mod index;
 mod lexer;
 mod mistake;
 mod number;
@@ -44,6 +46,8 @@ pub(crate) struct Step {
     pub(crate) span: Span,
     /// The arguments as written.
     pub(crate) args: Vec<Argument>,
+    /// Whether the arguments name every tensor, so that the chain's own is not put in front.
+    pub(crate) names_all: bool,
 }
 
 /// One argument of a call.
@@ -95,13 +99,31 @@ impl PartialEq for Literal {
     }
 }
 
+impl Step {
+    /// Whether it reads by an index that is written out and could point outside: without data nobody looks.
+    pub(crate) fn has_unchecked_index(&self) -> bool {
+        let given = |name: &str| {
+            let mut args = self.args.iter();
+            args.find(|arg| binding::parameter(self, arg) == Some(name))
+        };
+        let refuses =
+            given("mode").is_none_or(|mode| mode.value.kind == Kind::Text("raise".into()));
+        let literal = |index: &Argument| !matches!(index.value.kind, Kind::Input(_));
+        refuses && given("index").is_some_and(literal)
+    }
+}
+
 impl Program {
     /// Reads a program.
     pub(crate) fn parse(source: &str) -> Result<Program, Mistake> {
         let tokens = lexer::tokens(source)?;
-        let program = parser::parse(source, &tokens)?;
+        let mut program = parser::parse(source, &tokens)?;
+        if let (None, Some(first)) = (&program.from, program.steps.first_mut()) {
+            first.names_all = binding::names_all(first);
+        }
         for (at, step) in program.steps.iter().enumerate() {
             binding::check(step)?;
+            binding::refuse_list(step, source)?;
             if step.entry.arity == Arity::None && (at > 0 || program.from.is_some()) {
                 return Err(Mistake::new(
                     step.span.clone(),

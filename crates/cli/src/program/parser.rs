@@ -6,7 +6,7 @@ use stridewise_core::operators::TABLE;
 use stridewise_core::table::Entry;
 
 use crate::program::lexer::{Token, Word};
-use crate::program::{Argument, Kind, Literal, Mistake, Program, Span, Step};
+use crate::program::{Argument, Kind, Literal, Mistake, Program, Span, Step, hints};
 
 /// How deep brackets may nest.
 const DEPTH: usize = 64;
@@ -14,6 +14,7 @@ const DEPTH: usize = 64;
 /// Reads all words as a chain of steps.
 pub(crate) fn parse(source: &str, tokens: &[Token]) -> Result<Program, Mistake> {
     let mut parser = Parser {
+        source,
         tokens,
         at: 0,
         end: source.trim_end().len(),
@@ -45,6 +46,8 @@ pub(crate) fn parse(source: &str, tokens: &[Token]) -> Result<Program, Mistake> 
 
 /// A place among the words.
 pub(crate) struct Parser<'a> {
+    /// The text.
+    pub(crate) source: &'a str,
     pub(crate) tokens: &'a [Token],
     /// The word that is next.
     pub(crate) at: usize,
@@ -62,7 +65,8 @@ impl<'a> Parser<'a> {
         self.peek().is_some_and(|t| t.word == Word::Sign(sign))
     }
 
-    fn eat(&mut self, sign: char) -> Option<Span> {
+    /// Reads a sign if it is next.
+    pub(crate) fn eat(&mut self, sign: char) -> Option<Span> {
         let token = self.peek().filter(|t| t.word == Word::Sign(sign))?;
         self.at += 1;
         Some(token.span.clone())
@@ -119,31 +123,16 @@ impl<'a> Parser<'a> {
             entry,
             span: token.span.start..close.end,
             args,
+            names_all: false,
         })
     }
 
-    /// `[items]`: a call of `slice`.
-    fn index(&mut self) -> Result<Step, Mistake> {
-        let open = self.eat('[').unwrap_or_default();
-        let entry = operator("slice", &open)?;
-        let (args, close) = self.arguments(&open, ']')?;
-        let span = open.start..close.end;
-        if args.is_empty() {
-            return Err(Mistake::new(span, "an index needs at least one item")
-                .label("nothing is asked for")
-                .help("`[...]` is the whole tensor"));
-        }
-        match args.iter().find_map(|arg| arg.name.as_ref()) {
-            Some((name, at)) => Err(Mistake::new(
-                at.clone(),
-                format!("`{name}=` cannot stand in an index"),
-            )
-            .label("an index has no keywords")),
-            None => Ok(Step { entry, span, args }),
-        }
-    }
-
-    fn arguments(&mut self, open: &Span, close: char) -> Result<(Vec<Argument>, Span), Mistake> {
+    /// What stands in a bracket, up to its end.
+    pub(crate) fn arguments(
+        &mut self,
+        open: &Span,
+        close: char,
+    ) -> Result<(Vec<Argument>, Span), Mistake> {
         let mut args: Vec<Argument> = Vec::new();
         loop {
             if let Some(end) = self.eat(close) {
@@ -344,17 +333,17 @@ fn bound(value: &Literal) -> Result<Option<isize>, Mistake> {
 }
 
 /// The operator of that name.
-fn operator(name: &str, span: &Span) -> Result<&'static Entry, Mistake> {
+pub(crate) fn operator(name: &str, span: &Span) -> Result<&'static Entry, Mistake> {
     TABLE
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| {
             let error = unknown(name);
             let report = error.report();
-            let mistake = Mistake::new(span.clone(), report.message()).label("no such operator");
-            match report.fix() {
-                Some(fix) => mistake.help(fix),
-                None => mistake.help("`stridewise tour` walks through all of them"),
-            }
+            let fix = hints::operator(name).or_else(|| report.fix().map(str::to_string));
+            let tour = || "`stridewise tour` walks through all of them".to_string();
+            Mistake::new(span.clone(), report.message())
+                .label("no such operator")
+                .help(fix.unwrap_or_else(tour))
         })
 }

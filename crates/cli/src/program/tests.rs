@@ -6,6 +6,7 @@ use stridewise_core::operators::TABLE;
 use stridewise_dry::{Dry, Sketch};
 
 use super::*;
+use crate::terminal::Paint;
 
 /// Plans a program over two inputs and shows the mistake if there is one.
 fn plan(source: &str) -> Result<Vec<Sketch>, Mistake> {
@@ -15,8 +16,8 @@ fn plan(source: &str) -> Result<Vec<Sketch>, Mistake> {
         dry.tensor(DType::I64, &[2, 3]).unwrap(),
     ];
     let shown = |mistake: Mistake| {
-        for colour in [false, true] {
-            assert!(!mistake.show(source, colour).is_empty());
+        for paint in [Paint::plain(), Paint::coloured()] {
+            assert!(!mistake.show(source, paint).is_empty());
         }
         mistake
     };
@@ -141,8 +142,106 @@ fn a_mistake_points_at_the_very_place() {
 #[test]
 fn several_tensors_go_on_to_operators_on_many() {
     assert_eq!(shape("unstack(1).stack(0)"), [6, 4, 16]);
-    assert_eq!(shape("concat($1, $1, axis=1)"), [4, 18, 16]);
-    assert_eq!(shape("concat([$1, $1], 1)"), [4, 18, 16]);
+    assert_eq!(blamed("unstack(2).concat($2)"), "$2");
+}
+
+#[test]
+fn a_first_step_that_names_its_tensors_has_no_other() {
+    assert_eq!(shape("concat($1, $1, axis=1)"), [4, 12, 16]);
+    assert_eq!(shape("concat([$1, $1], 1)"), [4, 12, 16]);
+    assert_eq!(shape("stack([$1])"), [1, 4, 6, 16]);
+    assert_eq!(shape("stack([$2, $2, $2])"), [3, 2, 3]);
+    assert_eq!(shape("atleast_1d([$1, $1])"), [2, 4, 6, 16]);
+    assert_eq!(plan("atleast_1d($1, $2)").unwrap().len(), 2);
+    assert_eq!(plan("atleast_1d($2)").unwrap().len(), 2);
+    assert_eq!(plan("atleast_1d([$1, $1], $2)").unwrap().len(), 2);
+    assert_eq!(shape("x.concat($1, axis=1)"), [4, 12, 16]);
+    assert_eq!(shape("flip(0).concat($1, axis=1)"), [4, 12, 16]);
+}
+
+#[test]
+fn a_list_of_tensors_is_refused_where_the_chain_has_one() {
+    for source in [
+        "flip(0).concat([$1], axis=1)",
+        "x.concat([$1])",
+        "$2.stack([$2])",
+        "flip(0).atleast_1d([$1])",
+    ] {
+        let mistake = plan(source).unwrap_err();
+        let message = "the chain's own tensor is already the first input";
+        assert_eq!(mistake.message, message, "{source}");
+    }
+}
+
+/// How to mend a program.
+fn help(source: &str) -> String {
+    plan(source).unwrap_err().details.help.unwrap_or_default()
+}
+
+#[test]
+fn a_list_in_an_index_is_answered_with_take() {
+    for (source, call) in [
+        ("[[0,1]]", "take([0, 1], 0)"),
+        ("[None, :, (0, 1)]", "take([0, 1], 1)"),
+        ("[..., [0, 1], :]", "take([0, 1], -2)"),
+        ("[[[0], [1]]]", "take([[0], [1]], 0)"),
+    ] {
+        let wanted = format!("a list picks slices: use `{call}`");
+        assert_eq!(help(source), wanted, "{source}");
+    }
+    assert_eq!(help("[0, $2]"), "a tensor picks slices: use `take($2, 1)`");
+    for source in ["slice([[0, 1]])", "slice([0, 1], 2)"] {
+        assert!(plan(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn words_of_other_libraries_are_answered_with_ours() {
+    for (source, word) in [
+        ("x.T", "`transpose()`"),
+        ("shape", "`shape_of()`"),
+        ("unsqueeze_(0)", "`unsqueeze(…)`"),
+        ("view_as($2)", "`view("),
+        ("gather([0])", "`take_along_axis("),
+        ("cat($2)", "`concat("),
+        ("expand_dims(0)", "`unsqueeze("),
+        ("broadcast(2)", "`broadcast_to("),
+        ("astype(f32)", "`cast("),
+        ("to(f32)", "`cast("),
+        ("take([0], dim=1)", "`axis`"),
+        ("take([0], axes=1)", "`axis`"),
+        ("permute(axis=1)", "`axes`"),
+        ("sum(0, keepdim=True)", "`keepdims`"),
+        ("zeros(2, 3)", "`zeros([2, 3])`"),
+        ("ones(2, 3, 4)", "`ones([2, 3, 4])`"),
+        ("full(2, 3, 7)", "`full([2, 3], 7)`"),
+        ("cast(float)", "`float64`"),
+        ("zeros(2, dtype=int)", "`int64`"),
+    ] {
+        assert!(help(source).contains(word), "{source}: {}", help(source));
+    }
+    assert_eq!(shape("tile(2)"), [4, 6, 32]);
+    assert_eq!(shape("full(2, 3)"), [2]);
+}
+
+#[test]
+fn the_signature_is_not_told_as_a_help_as_well() {
+    for source in ["unflatten(1)", "expand(2.5)", "cast(3)"] {
+        let details = plan(source).unwrap_err().details;
+        assert!(details.signature.is_some(), "{source}");
+        assert_eq!(details.help, None, "{source}");
+    }
+}
+
+#[test]
+fn only_what_is_out_of_range_is_called_so() {
+    let label = |source: &str| plan(source).unwrap_err().details.labels[0].1.clone();
+    for source in ["flip(3)", "permute(0, 1, 3)", "[9]", "take([0], -9)"] {
+        assert_eq!(label(source), "out of range", "{source}");
+    }
+    for source in ["permute(1, 0)", "permute(2, 0, 0)", "moveaxis([0, 1], [0])"] {
+        assert_ne!(label(source), "out of range", "{source}");
+    }
 }
 
 #[test]

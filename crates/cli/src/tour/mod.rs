@@ -13,14 +13,15 @@ use stridewise_core::operators::TABLE;
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
+use crate::how::How;
 use crate::program::{Flow, Mistake, Program, start, step};
-use crate::terminal::{Paint, WIDTH, lines};
+use crate::terminal::{Paint, lines};
 use script::{CHAPTERS, Chapter, Source, Stop};
 
 /// Walk through every operator with small examples.
 ///
-/// Each example is run and shows the shapes, the strides, whether the result is a view or a copy (found by
-/// comparing storage), and small results.
+/// Each example is run and shows the shapes, the strides, whether the result is a view, a copy or new (found
+/// by comparing storage), and small results.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -37,6 +38,10 @@ const FLAT: usize = 3;
 
 /// Walks through the chapters.
 pub(crate) fn tour(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
+    walk(options, Paint::stdout(), out)
+}
+
+fn walk(options: &Options, paint: Paint, out: &mut dyn Write) -> Result<(), Failure> {
     let chosen: Vec<(usize, &Chapter)> = CHAPTERS
         .iter()
         .enumerate()
@@ -50,7 +55,7 @@ pub(crate) fn tour(options: &Options, out: &mut dyn Write) -> Result<(), Failure
         )));
     }
     let mut walk = Walk {
-        paint: Paint::stdout(),
+        paint,
         inputs: Vec::new(),
         told: false,
         out,
@@ -92,7 +97,7 @@ impl Walk<'_> {
 
     /// A paragraph.
     pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
-        for line in lines(text, WIDTH - 4) {
+        for line in lines(text, self.paint.width() - 4) {
             self.line(&format!("  {line}"))?;
         }
         self.told = true;
@@ -101,7 +106,7 @@ impl Walk<'_> {
 
     fn chapter(&mut self, number: usize, chapter: &Chapter) -> Result<(), Failure> {
         let title = format!("{number}. {}", chapter.title);
-        let rule = "━".repeat(WIDTH - title.chars().count() - 1);
+        let rule = "━".repeat(self.paint.width() - title.chars().count() - 1);
         self.line(&format!(
             "{} {}",
             self.paint.bold(&title),
@@ -195,16 +200,14 @@ impl Walk<'_> {
         }
         let tensors = flow.as_ref().map_or(&[][..], Flow::tensors);
         for x in tensors {
-            let how = match self.inputs.iter().any(|input| x.shares_storage_with(input)) {
-                true => "view",
-                false if program.begins_from_nothing() => "make",
-                false => "copy",
-            };
+            let inputs: Vec<&Tensor> = self.inputs.iter().collect();
+            let one = std::slice::from_ref(x);
+            let how = How::of(one, &inputs, program.begins_from_nothing());
             self.line(&format!(
                 "      {} strides {}  {}",
                 tuple(x.shape()),
                 tuple(x.strides()),
-                self.paint.how(how)
+                how.shown(self.paint, 0)
             ))?;
             self.values(x, SMALL)?;
         }
@@ -215,7 +218,7 @@ impl Walk<'_> {
     fn wrong(&mut self, source: &str) -> Result<(), Failure> {
         let mistake = Program::parse(source).and_then(|program| evaluate(&program, &self.inputs));
         let shown = match mistake {
-            Err(mistake) => mistake.show(source, self.paint.is_on()),
+            Err(mistake) => mistake.show(source, self.paint),
             Ok(_) => return Err(Failure::Other(format!("`{source}` did not fail"))),
         };
         self.told = false;
@@ -289,9 +292,9 @@ mod tests {
     #[test]
     fn the_tour_fits_eighty_columns() {
         let mut out = Vec::new();
-        tour(&Options { name: None }, &mut out).unwrap();
+        walk(&Options { name: None }, Paint::plain(), &mut out).unwrap();
         for line in String::from_utf8(out).unwrap().lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
+            assert!(line.chars().count() <= 80, "{line}");
         }
     }
 }

@@ -10,6 +10,7 @@ use stridewise_core::pattern;
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
+use crate::how::How;
 use crate::tour::Walk;
 
 fn zeros(shape: &[usize]) -> Result<Tensor, Error> {
@@ -32,11 +33,8 @@ pub(crate) fn legal_sizes(walk: &mut Walk) -> Result<(), Failure> {
     ] {
         let y = x.expand(sizes)?;
         let call = format!("{:<24}", format!("x.expand{}", tuple(sizes)));
-        let how = match y.shares_storage_with(&x) {
-            true => "view",
-            false => "copy",
-        };
-        let (call, how) = (walk.paint.cyan(&call), walk.paint.how(how));
+        let how = How::of(std::slice::from_ref(&y), &[&x], false).shown(walk.paint, 0);
+        let call = walk.paint.cyan(&call);
         walk.line(&format!(
             "    {call} {} strides {}  {how}",
             tuple(y.shape()),
@@ -83,12 +81,8 @@ pub(crate) fn unflatten_layer(walk: &mut Walk) -> Result<(), Failure> {
     walk.line(&format!("    x is float32 {}", tuple(x.shape())))?;
     let alone = first.forward(&x)?;
     let line = |layer: &str, y: &Tensor, walk: &mut Walk| {
-        let how = if y.shares_storage_with(&x) {
-            "view"
-        } else {
-            "copy"
-        };
-        let (layer, how) = (walk.paint.cyan(layer), walk.paint.how(how));
+        let how = How::of(std::slice::from_ref(y), &[&x], false).shown(walk.paint, 0);
+        let layer = walk.paint.cyan(layer);
         walk.line(&format!("    {layer}"))?;
         walk.line(&format!(
             "      {} strides {}  {how}",
@@ -152,13 +146,8 @@ pub(crate) fn reduce_and_restore(walk: &mut Walk) -> Result<(), Failure> {
         ("reshape(n_elements, 3)", &flat),
         ("reshape(axes + (3,))", &restored),
     ] {
-        let how = if x.shares_storage_with(&images) {
-            "view"
-        } else {
-            "copy"
-        };
+        let how = How::of(std::slice::from_ref(x), &[&images], false).shown(walk.paint, 0);
         let call = walk.paint.cyan(&format!("{text:<26}"));
-        let how = walk.paint.how(how);
         walk.line(&format!("    {call} {:<14} {how}", tuple(x.shape())))?;
     }
     Ok(())

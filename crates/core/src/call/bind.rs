@@ -159,7 +159,13 @@ impl<S: Size> Bind<S> for Mode {
 
     fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Mode> {
         let (mode, fill) = match arg {
-            Arg::List(mut pair) => (pair.remove(0), pair.pop().unwrap_or(Arg::None)),
+            Arg::List(pair) => {
+                let mut pair = pair.into_iter();
+                (
+                    pair.next().unwrap_or(Arg::None),
+                    pair.next().unwrap_or(Arg::None),
+                )
+            }
             mode => (mode, Arg::None),
         };
         let fill = Bind::<S>::bind(fill, "fill_value")?;
@@ -233,6 +239,12 @@ impl<S: Size> Bind<S> for Items {
             },
         )
         .map(Items)
+        .map_err(|error| match error.report().actual() {
+            Some("a list" | "a tensor") => {
+                error.help("a list picks slices: use `take` with an axis")
+            }
+            _ => error,
+        })
     }
 }
 

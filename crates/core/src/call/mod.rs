@@ -266,7 +266,7 @@ impl<'a, E: Engine> Bound<'a, E> {
             _ => arg,
         };
         T::bind(arg, name).map_err(|error| match error {
-            Error::Type(_) => signature(error, self.entry),
+            Error::Type(_) if error.report().fix().is_none() => signature(error, self.entry),
             error => error,
         })
     }
@@ -316,10 +316,10 @@ fn sizes<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<Arg
         };
         if !right {
             return Err(Error::type_(format!(
-                "{name} holds a {dtype} tensor, but sizes are integers"
+                "{name} holds a {dtype} tensor, but sizes must be int32 or int64"
             ))
             .at_argument(name)
-            .help("use an int32 or int64 tensor"));
+            .help("use `cast` to int64"));
         }
         if actual > rank {
             let message = format!("{name} holds a tensor of rank {actual}");

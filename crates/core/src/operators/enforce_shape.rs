@@ -166,11 +166,11 @@ impl<S: Size> Shapes<S> {
     }
 
     /// What a symbol stands for in this scope.
-    pub fn get(&self, symbol: &Symbol) -> Option<S> {
+    pub fn get(&self, symbol: impl AsRef<str>) -> Option<S> {
         let bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         bindings
             .iter()
-            .find(|b| b.symbol == *symbol)
+            .find(|b| b.symbol.name() == symbol.as_ref())
             .map(|b| b.size.clone())
     }
 }

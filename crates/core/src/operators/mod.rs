@@ -10,30 +10,36 @@
 //! ```
 
 mod atleast;
+mod cast;
 mod concat;
-mod elements;
+mod contiguous;
 mod enforce_shape;
 mod expand;
 mod full;
 mod permute;
 mod repeat;
 mod reshape;
+mod shape_of;
 mod slice;
 mod squeeze;
+mod sum;
 mod take;
 mod unflatten;
 
 pub use atleast::{Atleast1d, Atleast2d, Atleast3d, AtleastNd};
+pub use cast::Cast;
 pub use concat::{Concat, Stack, Unstack};
-pub use elements::{Cast, Contiguous, ShapeOf, Sum};
+pub use contiguous::Contiguous;
 pub use enforce_shape::{Dim, Dims, EnforceShape, Shapes};
 pub use expand::{BroadcastTo, Expand, ExpandAs};
 pub use full::{Arange, Full, Ones, Zeros};
 pub use permute::{Moveaxis, Permute, Swapaxes, Transpose};
 pub use repeat::{Repeat, RepeatInterleave, RepeatPlan, Tile, repeat_plan};
 pub use reshape::{Flatten, Reshape, View};
+pub use shape_of::ShapeOf;
 pub use slice::{Flip, Slice};
 pub use squeeze::{Squeeze, Unsqueeze};
+pub use sum::Sum;
 pub use take::{IndexAdd, IndexSelect, Take, TakeAlongAxis};
 pub use unflatten::Unflatten;
 
@@ -78,9 +84,9 @@ crate::table::operator_table! {
         View view(x, shape: Sizes<S>) = reshape::View<S> { shape } (x);
 
         /// Drops axes of size 1: those named, or all.
-        View squeeze(x, axes: Axes = "None") = squeeze::Squeeze { axes } (x);
+        View squeeze(x, axis: Axes = "None") = squeeze::Squeeze { axis } (x);
         /// Adds axes of size 1 at the places named in the result.
-        View unsqueeze(x, axes: Axes) = squeeze::Unsqueeze { axes } (x);
+        View unsqueeze(x, axis: Axes) = squeeze::Unsqueeze { axis } (x);
         /// Puts the axes in another order.
         View permute(x, axes: Axes) = permute::Permute { axes } (x);
         /// Puts the axes in another order, or reverses it.
@@ -90,7 +96,7 @@ crate::table::operator_table! {
         /// Moves axes to new places; the others keep their order.
         View moveaxis(x, source: Axes, destination: Axes) = permute::Moveaxis { source, destination } (x);
         /// Reverses the order along axes.
-        View flip(x, axes: Axes = "None") = slice::Flip { axes } (x);
+        View flip(x, axis: Axes = "None") = slice::Flip { axis } (x);
         /// Reads part of a tensor, by Python's rules of indexing.
         View slice(x, items: Items) = slice::Slice { items } (x);
 
@@ -112,14 +118,14 @@ crate::table::operator_table! {
         View unstack(x, axis: isize = "0") -> Many = concat::Unstack { axis } (x);
 
         /// The tensor itself where it is packed, otherwise a packed copy.
-        ViewOrCopy contiguous(x) = elements::Contiguous {} (x);
+        ViewOrCopy contiguous(x) = contiguous::Contiguous {} (x);
         /// The elements as another type.
-        ViewOrCopy cast(x, dtype: DType) = elements::Cast { dtype } (x);
+        ViewOrCopy cast(x, dtype: DType) = cast::Cast { dtype } (x);
         /// The sum over axes; bool and integers grow to 64 bits unless `dtype` says otherwise.
-        Copy sum(x, axes: Axes = "None", keepdims: bool = "False", dtype: Option<DType> = "None")
-            = elements::Sum { axes, keepdims, dtype } (x);
+        Copy sum(x, axis: Axes = "None", keepdims: bool = "False", dtype: Option<DType> = "None")
+            = sum::Sum { axis, keepdims, dtype } (x);
         /// The shape as a 1-D `int64` tensor.
-        Copy shape_of(x) = elements::ShapeOf {} (x);
+        Copy shape_of(x) = shape_of::ShapeOf {} (x);
     }
 
     // Operators on a list of tensors: functions.

@@ -22,7 +22,7 @@ pub struct Slice {
 #[derive(Clone, Debug)]
 pub struct Flip {
     /// The axes to reverse.
-    pub axes: Axes,
+    pub axis: Axes,
 }
 
 impl<E: Engine> Operator<E> for Slice {
@@ -174,7 +174,7 @@ impl<E: Engine> Operator<E> for Flip {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
-        let flipped = self.axes.resolve(engine, x)?;
+        let flipped = self.axis.resolve(engine, x)?;
         for &axis in &flipped {
             known(engine, x, axis)?;
         }

@@ -13,14 +13,14 @@ use crate::size::{Size, Truth};
 #[derive(Clone, Debug)]
 pub struct Squeeze {
     /// The axes to drop; each must have size 1.
-    pub axes: Axes,
+    pub axis: Axes,
 }
 
 /// Adds axes of size 1 at the named places of the result.
 #[derive(Clone, Debug)]
 pub struct Unsqueeze {
     /// Where the new axes are in the result.
-    pub axes: Axes,
+    pub axis: Axes,
 }
 
 impl<E: Engine> Operator<E> for Squeeze {
@@ -29,8 +29,8 @@ impl<E: Engine> Operator<E> for Squeeze {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
-        let mut dropped = self.axes.resolve(engine, x)?;
-        match self.axes {
+        let mut dropped = self.axis.resolve(engine, x)?;
+        match self.axis {
             Axes::All => dropped.retain(|axis| engine.size(x, *axis).is(1) == Truth::Yes),
             _ => {
                 for &axis in &dropped {
@@ -39,7 +39,7 @@ impl<E: Engine> Operator<E> for Squeeze {
                         Error::shape(format!(
                             "axis {axis} has size {size}, and only an axis of size 1 can be dropped"
                         ))
-                        .at_argument("axes")
+                        .at_argument("axis")
                         .at_axis(axis)
                         .sizes(1, &size)
                         .note("shape", engine.shape_text(x))
@@ -60,9 +60,9 @@ impl<E: Engine> Operator<E> for Unsqueeze {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
-        let given = self.axes.given().ok_or_else(|| {
-            Error::argument("axes is None, but new axes need places")
-                .at_argument("axes")
+        let given = self.axis.given().ok_or_else(|| {
+            Error::argument("axis is None, but new axes need places")
+                .at_argument("axis")
                 .help("name the places of the new axes")
         })?;
         let total = rank + given.len();
@@ -70,13 +70,13 @@ impl<E: Engine> Operator<E> for Unsqueeze {
         let counted =
             |error: Error| error.help(format!("axes count in the result, which has rank {total}"));
         if let [one] = given {
-            let axis = resolve_axis(*one, total, "axes", shape).map_err(counted)?;
+            let axis = resolve_axis(*one, total, "axis", shape).map_err(counted)?;
             return with_axes(engine, x, &[axis]);
         }
         with_axes(
             engine,
             x,
-            &resolve_all(given, total, "axes", shape).map_err(counted)?,
+            &resolve_all(given, total, "axis", shape).map_err(counted)?,
         )
     }
 }

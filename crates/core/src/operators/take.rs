@@ -208,7 +208,7 @@ fn require_integers<E: Engine>(engine: &E, x: &E::Value, index: &E::Value) -> Re
         .note("index shape", engine.shape_text(index))
         .help(match dtype {
             DType::Bool => "a mask is not an index; give the positions",
-            _ => "use `cast` to int64",
+            _ => "give whole numbers, or use `cast` to int64",
         })),
     }
 }

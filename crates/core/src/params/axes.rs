@@ -45,7 +45,7 @@ impl Axes {
         let shape = || engine.shape_text(x);
         match self.given() {
             None => Ok((0..rank).collect()),
-            Some(axes) => resolve_all(axes, rank, "axes", shape),
+            Some(axes) => resolve_all(axes, rank, "axis", shape),
         }
     }
 }
@@ -133,26 +133,38 @@ impl From<RangeFull> for Axes {
     }
 }
 
-impl From<isize> for Axes {
-    fn from(axis: isize) -> Axes {
-        Axes::One(axis)
-    }
+macro_rules! from_integers {
+    ($($int:ty)*) => {$(
+        impl From<$int> for Axes {
+            fn from(axis: $int) -> Axes {
+                Axes::One(isize::try_from(axis).unwrap_or(isize::MAX))
+            }
+        }
+
+        impl From<&[$int]> for Axes {
+            fn from(axes: &[$int]) -> Axes {
+                Axes::These(axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect())
+            }
+        }
+
+        impl<const N: usize> From<[$int; N]> for Axes {
+            fn from(axes: [$int; N]) -> Axes {
+                axes.as_slice().into()
+            }
+        }
+
+        impl<const N: usize> From<&[$int; N]> for Axes {
+            fn from(axes: &[$int; N]) -> Axes {
+                axes.as_slice().into()
+            }
+        }
+
+        impl From<Vec<$int>> for Axes {
+            fn from(axes: Vec<$int>) -> Axes {
+                axes.as_slice().into()
+            }
+        }
+    )*};
 }
 
-impl From<&[isize]> for Axes {
-    fn from(axes: &[isize]) -> Axes {
-        Axes::These(axes.into())
-    }
-}
-
-impl<const N: usize> From<[isize; N]> for Axes {
-    fn from(axes: [isize; N]) -> Axes {
-        axes.as_slice().into()
-    }
-}
-
-impl From<Vec<isize>> for Axes {
-    fn from(axes: Vec<isize>) -> Axes {
-        axes.as_slice().into()
-    }
-}
+from_integers! { isize usize i32 i64 }

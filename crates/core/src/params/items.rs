@@ -82,12 +82,6 @@ impl fmt::Display for Items {
     }
 }
 
-impl From<isize> for Item {
-    fn from(i: isize) -> Item {
-        Item::At(i)
-    }
-}
-
 impl From<NewAxis> for Item {
     fn from(_: NewAxis) -> Item {
         Item::NewAxis
@@ -104,34 +98,39 @@ impl From<RangeFull> for Item {
     }
 }
 
-impl From<Range<isize>> for Item {
-    fn from(r: Range<isize>) -> Item {
-        Item::Range {
-            start: Some(r.start),
-            stop: Some(r.end),
-            step: 1,
+macro_rules! from_integers {
+    ($($int:ty)*) => {$(
+        impl From<$int> for Item {
+            fn from(i: $int) -> Item {
+                Item::At(end(i))
+            }
         }
-    }
+
+        impl From<Range<$int>> for Item {
+            fn from(r: Range<$int>) -> Item {
+                Item::Range { start: Some(end(r.start)), stop: Some(end(r.end)), step: 1 }
+            }
+        }
+
+        impl From<RangeFrom<$int>> for Item {
+            fn from(r: RangeFrom<$int>) -> Item {
+                Item::Range { start: Some(end(r.start)), stop: None, step: 1 }
+            }
+        }
+
+        impl From<RangeTo<$int>> for Item {
+            fn from(r: RangeTo<$int>) -> Item {
+                Item::Range { start: None, stop: Some(end(r.end)), step: 1 }
+            }
+        }
+    )*};
 }
 
-impl From<RangeFrom<isize>> for Item {
-    fn from(r: RangeFrom<isize>) -> Item {
-        Item::Range {
-            start: Some(r.start),
-            stop: None,
-            step: 1,
-        }
-    }
-}
+from_integers! { isize usize i32 i64 }
 
-impl From<RangeTo<isize>> for Item {
-    fn from(r: RangeTo<isize>) -> Item {
-        Item::Range {
-            start: None,
-            stop: Some(r.end),
-            step: 1,
-        }
-    }
+/// An end of a range; past isize there is only more of the same.
+fn end(n: impl TryInto<isize>) -> isize {
+    n.try_into().unwrap_or(isize::MAX)
 }
 
 impl<const N: usize> From<[Item; N]> for Items {

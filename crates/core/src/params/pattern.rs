@@ -24,6 +24,12 @@ impl Symbol {
     }
 }
 
+impl AsRef<str> for Symbol {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for Symbol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
@@ -103,11 +109,18 @@ impl<S: fmt::Display> fmt::Display for Pattern<S> {
     }
 }
 
-impl<S: Size> From<isize> for Piece<S> {
-    fn from(n: isize) -> Piece<S> {
-        usize::try_from(n).map_or(Piece::Negative(n), |size| Piece::Is(S::from(size)))
-    }
+macro_rules! from_integers {
+    ($($int:ty)*) => {$(
+        impl<S: Size> From<$int> for Piece<S> {
+            fn from(n: $int) -> Piece<S> {
+                let size = usize::try_from(n).map(|size| Piece::Is(S::from(size)));
+                size.unwrap_or_else(|_| Piece::Negative(isize::try_from(n).unwrap_or(isize::MIN)))
+            }
+        }
+    )*};
 }
+
+from_integers! { isize usize i32 i64 }
 
 impl<S> From<&str> for Piece<S> {
     fn from(name: &str) -> Piece<S> {

@@ -88,6 +88,18 @@ macro_rules! from_numbers {
     )*)*};
 }
 
+impl From<usize> for Scalar {
+    fn from(n: usize) -> Scalar {
+        Scalar::Int(n as i128)
+    }
+}
+
+impl From<isize> for Scalar {
+    fn from(n: isize) -> Scalar {
+        Scalar::Int(n as i128)
+    }
+}
+
 from_numbers! {
     Bool: bool;
     Int: i8 i16 i32 i64 u8 u16 u32 u64;

@@ -168,47 +168,61 @@ impl<S> FromIterator<Extent<S>> for Sizes<S> {
     }
 }
 
-impl<S: Size> From<isize> for Sizes<S> {
-    fn from(one: isize) -> Sizes<S> {
-        [one].into()
-    }
-}
-
-impl<S: Size> From<&[isize]> for Sizes<S> {
-    #[inline]
-    fn from(sizes: &[isize]) -> Sizes<S> {
-        Sizes(Given::Numbers(sizes.into()))
-    }
-}
-
-impl<S: Size, const N: usize> From<[isize; N]> for Sizes<S> {
-    fn from(sizes: [isize; N]) -> Sizes<S> {
-        sizes.as_slice().into()
-    }
-}
-
-impl<S: Size, const N: usize> From<&[isize; N]> for Sizes<S> {
-    fn from(sizes: &[isize; N]) -> Sizes<S> {
-        sizes.as_slice().into()
-    }
-}
-
-impl<S: Size> From<Vec<isize>> for Sizes<S> {
-    fn from(sizes: Vec<isize>) -> Sizes<S> {
-        sizes.as_slice().into()
-    }
-}
-
-impl<S: Size> From<&[usize]> for Sizes<S> {
-    fn from(sizes: &[usize]) -> Sizes<S> {
-        let mut numbers = Inline::zeros(sizes.len());
-        for (number, &size) in numbers.iter_mut().zip(sizes) {
-            let Ok(size) = isize::try_from(size) else {
-                return sizes.iter().map(|&n| Extent::Is(S::from(n))).collect();
-            };
-            *number = size;
+/// Any of the usual integers, alone or in a list: shapes are `usize`, `-1` is not, and a literal without a
+/// suffix is `i32`.
+macro_rules! from_integers {
+    ($($int:ty)*) => {$(
+        impl<S: Size> From<&[$int]> for Sizes<S> {
+            #[inline]
+            fn from(sizes: &[$int]) -> Sizes<S> {
+                let mut numbers = Inline::zeros(sizes.len());
+                for (number, &size) in numbers.iter_mut().zip(sizes) {
+                    // No size is past isize; the furthest one fails wherever it is used.
+                    *number = isize::try_from(size).unwrap_or(isize::MAX);
+                }
+                Sizes(Given::Numbers(numbers))
+            }
         }
-        Sizes(Given::Numbers(numbers))
+
+        impl<S: Size> From<$int> for Sizes<S> {
+            fn from(one: $int) -> Sizes<S> {
+                [one].as_slice().into()
+            }
+        }
+
+        impl<S: Size, const N: usize> From<[$int; N]> for Sizes<S> {
+            #[inline]
+            fn from(sizes: [$int; N]) -> Sizes<S> {
+                sizes.as_slice().into()
+            }
+        }
+
+        impl<S: Size, const N: usize> From<&[$int; N]> for Sizes<S> {
+            fn from(sizes: &[$int; N]) -> Sizes<S> {
+                sizes.as_slice().into()
+            }
+        }
+
+        impl<S: Size> From<Vec<$int>> for Sizes<S> {
+            fn from(sizes: Vec<$int>) -> Sizes<S> {
+                sizes.as_slice().into()
+            }
+        }
+
+        impl<S: Size> From<&Vec<$int>> for Sizes<S> {
+            fn from(sizes: &Vec<$int>) -> Sizes<S> {
+                sizes.as_slice().into()
+            }
+        }
+    )*};
+}
+
+from_integers! { isize usize i32 i64 }
+
+/// No sizes: the shape of rank 0.
+impl<S: Size> From<()> for Sizes<S> {
+    fn from((): ()) -> Sizes<S> {
+        Sizes(Given::Numbers(Inline::zeros(0)))
     }
 }
 

@@ -78,7 +78,7 @@ mod tests {
     use num_complex::Complex;
 
     use super::*;
-    use crate::element::{Element, Truth};
+    use crate::element::{Element, Flag};
     use crate::kernels::sample::{Rng, Sample, bytes, filled, indices};
 
     fn agrees<T: Element<Cell: PartialEq>>(
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn sums_agree_with_the_definition_for_any_strides() {
         agrees::<bool>(
-            |rng| Truth::from_byte([0, 0, 1, 6][rng.below(4)]),
-            |a, b| Truth::from(a.get() || b.get()),
+            |rng| Flag::from_byte([0, 0, 1, 6][rng.below(4)]),
+            |a, b| Flag::from(a.get() || b.get()),
         );
         agrees::<u8>(|rng| rng.next() as u8, u8::wrapping_add);
         agrees::<i16>(|rng| rng.next() as i16, i16::wrapping_add);

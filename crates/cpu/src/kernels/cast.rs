@@ -20,7 +20,7 @@ use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
 use crate::element::half_float::{
     f32_to_bf16, f32_to_f16, f64_to_bf16, f64_to_f16, i64_to_f64_odd, u64_to_f64_odd,
 };
-use crate::element::{Number, Truth, with_dtype};
+use crate::element::{Flag, Number, with_dtype};
 
 /// One row: the source and its step, the destination, the length.
 type Row = unsafe fn(*const u8, isize, *mut u8, usize);
@@ -112,7 +112,7 @@ macro_rules! sources {
 }
 
 sources! {
-    Truth => u64, |x: Truth| u64::from(x.get());
+    Flag => u64, |x: Flag| u64::from(x.get());
     u8 => u64, u64::from;
     u16 => u64, u64::from;
     u32 => u64, u64::from;
@@ -185,12 +185,12 @@ macro_rules! plain_targets {
 plain_targets! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
 
 targets! {
-    Truth:
-        |x| Truth::from(x != 0),
-        |x| Truth::from(x != 0),
-        |x| Truth::from(x != 0.0),
-        |x| Truth::from(x != 0.0),
-        |x: Complex<f64>| Truth::from(x.re != 0.0 || x.im != 0.0);
+    Flag:
+        |x| Flag::from(x != 0),
+        |x| Flag::from(x != 0),
+        |x| Flag::from(x != 0.0),
+        |x| Flag::from(x != 0.0),
+        |x: Complex<f64>| Flag::from(x.re != 0.0 || x.im != 0.0);
     f16:
         |x| f64_to_f16(i64_to_f64_odd(x)),
         |x| f64_to_f16(u64_to_f64_odd(x)),

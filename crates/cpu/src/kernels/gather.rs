@@ -164,7 +164,7 @@ impl Gather {
                 let pitch = self.outer.steps()[0] * width;
                 let outers = positions.start / indices..positions.end / indices;
                 self.outer.spans(outers, |o, len, [offset]| {
-                    let source = self.source.offset(offset * width);
+                    let source = self.source.wrapping_offset(offset * width);
                     let dst = self.dst.add(o * indices * row_bytes);
                     self.mover
                         .rows(source, pitch, len, offsets, dst, inners.clone());
@@ -179,7 +179,9 @@ impl Gather {
             // SAFETY: K1: indices `i` and on; then K1 to K4 as above.
             unsafe {
                 let offsets = self.resolve(&mut strip, i, count)?;
-                let source = self.source.offset(self.outer.offsets(o)[0] * width);
+                let source = self
+                    .source
+                    .wrapping_offset(self.outer.offsets(o)[0] * width);
                 let dst = self.dst.add(at * row_bytes);
                 self.mover.rows(source, 0, 1, offsets, dst, inners.clone());
             }

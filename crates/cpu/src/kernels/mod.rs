@@ -2,7 +2,7 @@
 //! element; arithmetic kernels go through the dtype visitor in [`crate::element`].
 //!
 //! Numbered invariants, cited by every `unsafe` block below this module. Whoever makes a [`Block`] upholds
-//! them; the tensor does so in its one constructor.
+//! them; the tensor does so whenever one is made.
 //!
 //! - **K1 reach**: for every index within `sizes`, `start + index · strides` lies inside one live allocation.
 //! - **K2 aligned**: `start` is aligned for the element and strides count whole elements.

@@ -6,8 +6,10 @@ mod npy;
 mod safetensors;
 
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::Mmap;
 use stridewise_core::{DType, Error, Layout, Result};
@@ -23,7 +25,8 @@ enum Format {
 
 impl Format {
     fn of(path: &Path) -> Result<Format> {
-        match path.extension().and_then(|ending| ending.to_str()) {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending.as_deref().and_then(|ending| ending.to_str()) {
             Some("npy") => Ok(Format::Npy),
             Some("safetensors") => Ok(Format::Safetensors),
             _ => Err(failure(
@@ -34,7 +37,8 @@ impl Format {
     }
 }
 
-/// Maps the one tensor of a file.
+/// Maps the one tensor of a file. As with any mapped file, another process that cuts it short meanwhile can
+/// stop the program.
 pub fn load(path: impl AsRef<Path>) -> Result<Tensor> {
     let path = path.as_ref();
     let mut tensors = load_all(path)?;
@@ -60,6 +64,11 @@ pub fn load_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
     .map_err(|error| error.note("file", path.display()))
 }
 
+/// Whether a file of that name can be written: an error for an ending that is not known.
+pub fn require_ending(path: impl AsRef<Path>) -> Result<()> {
+    Format::of(path.as_ref()).map(|_| ())
+}
+
 /// Writes a tensor to a file; in a `.safetensors` it is called `tensor`.
 pub fn save(path: impl AsRef<Path>, x: &Tensor) -> Result<()> {
     save_all(path, &[("tensor".to_string(), x.clone())])
@@ -72,15 +81,19 @@ pub fn save_all(path: impl AsRef<Path>, tensors: &[(String, Tensor)]) -> Result<
     let path = path.as_ref();
     let bytes = match (Format::of(path)?, tensors) {
         (Format::Npy, [(_, only)]) => npy::write(only),
-        (Format::Npy, _) => Err(
-            failure(path, &format!("{} tensors were given", tensors.len()))
-                .help("an .npy file holds one tensor; use .safetensors"),
-        ),
+        (Format::Npy, _) => Err(Error::file(format!("{} tensors were given", tensors.len()))
+            .help("an .npy file holds one tensor; use .safetensors")),
         (Format::Safetensors, _) => safetensors::write(tensors),
-    }?;
+    }
+    .map_err(|error| error.note("file", path.display()))?;
+    // A name of its own for every call: two threads may save to one path.
+    static SAVES: AtomicUsize = AtomicUsize::new(0);
+    let number = SAVES.fetch_add(1, Ordering::Relaxed);
     let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    beside.push(format!(".{}-{number}.part", std::process::id()));
+    let written = File::create_new(&beside)
+        .and_then(|mut file| file.write_all(&bytes))
+        .and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|error| {
         // What is left half-written is of no use; the first error is the one to report.
         let _ = std::fs::remove_file(&beside);

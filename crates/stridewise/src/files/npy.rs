@@ -78,19 +78,19 @@ pub(super) fn write(x: &Tensor) -> Result<Vec<u8>> {
     };
     let shape = tuple(x.shape());
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    let long = header.len() + ALIGN > u16::MAX as usize;
-    let before = MAGIC.len() + 2 + if long { 4 } else { 2 };
+    if header.len() + ALIGN > LONGEST_HEADER {
+        return Err(Error::file(format!(
+            "rank {} does not fit the header of an .npy file",
+            x.rank()
+        )));
+    }
+    let before = MAGIC.len() + 4;
     let padding = (before + header.len() + 1).next_multiple_of(ALIGN) - before - header.len() - 1;
     header.push_str(&" ".repeat(padding));
     header.push('\n');
     let mut bytes = MAGIC.to_vec();
-    if long {
-        bytes.extend([2, 0]);
-        bytes.extend((header.len() as u32).to_le_bytes());
-    } else {
-        bytes.extend([1, 0]);
-        bytes.extend((header.len() as u16).to_le_bytes());
-    }
+    bytes.extend([1, 0]);
+    bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
     bytes.extend(x.to_bytes()?);
     Ok(bytes)

@@ -17,7 +17,7 @@ pub(super) fn ends() -> Vec<(Call, Comes)> {
     for end in [MIN, MAX, -3, 2] {
         let index = || Input::i64(&[1], &[0]);
         cases.extend([
-            (on("squeeze").with("axes", end), axis()),
+            (on("squeeze").with("axis", end), axis()),
             (on("permute").with("axes", [end, 0]), axis()),
             (on("transpose").with("axes", [0, end]), axis()),
             (on("swapaxes").with("a", end).with("b", 0), axis()),
@@ -29,8 +29,8 @@ pub(super) fn ends() -> Vec<(Call, Comes)> {
                 on("moveaxis").with("source", 0).with("destination", end),
                 axis(),
             ),
-            (on("flip").with("axes", end), axis()),
-            (on("sum").with("axes", end), axis()),
+            (on("flip").with("axis", end), axis()),
+            (on("sum").with("axis", end), axis()),
             (on("unstack").with("axis", end), axis()),
             (on("flatten").with("start", end), axis()),
             (on("flatten").with("stop", end), axis()),
@@ -64,7 +64,7 @@ pub(super) fn ends() -> Vec<(Call, Comes)> {
         let shape = || Error(vec![Family::Shape, Family::Overflow]);
         let index = || Error(vec![Family::Index]);
         cases.extend([
-            (on("unsqueeze").with("axes", end), axis()),
+            (on("unsqueeze").with("axis", end), axis()),
             (Call::of("stack").arg(vec![x()]).with("axis", end), axis()),
             (on("expand").with("sizes", [end, 3]), shape()),
             (on("reshape").with("shape", [end]), shape()),
@@ -140,7 +140,7 @@ pub(super) fn ranks() -> Vec<(Call, Comes)> {
                 on("expand").arg([vec![3], sizes.clone()].concat()),
                 Shape(longer(3)),
             ),
-            (on("unsqueeze").with("axes", [0]), Shape(longer(1))),
+            (on("unsqueeze").with("axis", [0]), Shape(longer(1))),
             (on("flip"), Shape(shape.clone())),
             (on("squeeze"), Shape(kept)),
             (on("flatten"), Shape(vec![count])),

@@ -73,7 +73,7 @@ fn check_values<R: Runner>(runner: &R) {
         Call::of("repeat")
             .arg(x.clone())
             .with("sizes", [1, 1, 2, 1, 1, 2, 1, 1, 1, 2]),
-        Call::of("sum").arg(x.clone()).with("axes", [1, 9]),
+        Call::of("sum").arg(x.clone()).with("axis", [1, 9]),
         Call::of("cast").arg(x).with("dtype", DType::I64),
     ];
     for call in calls.map(Call::listed) {

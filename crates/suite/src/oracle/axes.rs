@@ -58,7 +58,7 @@ pub(super) fn atleast_nd(q: Question) -> Judgement {
 pub(super) fn squeeze(q: Question) -> Judgement {
     let x = q.receiver().reference();
     let mut faults = Faults::default();
-    let dropped = match faults.keep(axes(q, "axes", true)) {
+    let dropped = match faults.keep(axes(q, "axis", true)) {
         Some(Some(given)) => {
             let named = faults
                 .keep(distinct(&given, x.shape.len()))
@@ -84,7 +84,7 @@ pub(super) fn squeeze(q: Question) -> Judgement {
 pub(super) fn unsqueeze(q: Question) -> Judgement {
     let x = q.receiver().reference();
     let mut faults = Faults::default();
-    let given = faults.keep(axes(q, "axes", false));
+    let given = faults.keep(axes(q, "axis", false));
     faults.unless(!matches!(given, Some(None)), Family::Argument);
     let given = given.flatten().unwrap_or_default();
     let total = x.shape.len() + given.len();
@@ -185,7 +185,7 @@ pub(super) fn moveaxis(q: Question) -> Judgement {
 pub(super) fn flip(q: Question) -> Judgement {
     let x = q.receiver().reference();
     let mut faults = Faults::default();
-    let flipped = match faults.keep(axes(q, "axes", true)) {
+    let flipped = match faults.keep(axes(q, "axis", true)) {
         Some(Some(given)) => faults
             .keep(distinct(&given, x.shape.len()))
             .unwrap_or_default(),

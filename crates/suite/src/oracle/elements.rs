@@ -35,7 +35,7 @@ pub(super) fn sum(q: Question) -> Judgement {
     let x = q.receiver().reference();
     let rank = x.shape.len();
     let mut faults = Faults::default();
-    let given = faults.keep(axes(q, "axes", true));
+    let given = faults.keep(axes(q, "axis", true));
     let keepdims = faults.keep(flag(q, "keepdims"));
     let dtype = faults.keep(optional_dtype(q, "dtype"));
     let reduced = match given.flatten() {
@@ -192,7 +192,11 @@ pub(super) fn arange(q: Question) -> Judgement {
     let count = count as usize;
     let at = |i: usize| match (start, step) {
         (Number::Int(a), Number::Int(s)) => Number::Int(a + i as i128 * s),
-        _ => Number::Float(start.real() + i as f64 * step.real()),
+        _ => {
+            // NumPy takes the distance of the first two values, as they are rounded.
+            let distance = (start.real() + step.real()) - start.real();
+            Number::Float(start.real() + i as f64 * distance)
+        }
     };
     for i in 0..count {
         let scalar = match at(i) {

@@ -6,7 +6,7 @@ use num_complex::Complex;
 use stridewise_core::DType;
 
 use super::cast;
-use crate::element::{Element, Number, Truth};
+use crate::element::{Element, Flag, Number};
 use crate::kernels::Block;
 use crate::kernels::sample::{Rng, Sample, bytes, filled, indices};
 
@@ -92,7 +92,7 @@ fn floats_truncate_saturate_and_nan_is_zero() {
 
 #[test]
 fn truth_is_anything_but_zero() {
-    let (yes, no) = (Truth::from(true), Truth::from(false));
+    let (yes, no) = (Flag::from(true), Flag::from(false));
     expect::<f64, bool>(&[
         (f64::NAN, yes),
         (-0.0, no),
@@ -120,7 +120,7 @@ fn truth_is_anything_but_zero() {
         (c(-0.0, 0.0), no),
         (c(2.0, 0.0), yes),
     ]);
-    let seven = Truth::from_byte(7);
+    let seven = Flag::from_byte(7);
     expect::<bool, bool>(&[(seven, yes), (no, no)]);
     expect::<bool, u8>(&[(seven, 1), (no, 0)]);
     expect::<bool, i64>(&[(seven, 1)]);

@@ -55,6 +55,9 @@ const PARTS: usize = 4;
 /// ```
 pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
     debug_assert_eq!(src.sizes, dst.sizes);
+    if src.is_empty() {
+        return;
+    }
     let Some(simple) = collapse::simplest(src, dst, width) else {
         return;
     };

@@ -6,7 +6,7 @@ use half::f16;
 use num_complex::Complex;
 
 use super::{BadIndex, Bounds, plus, scatter_add, scatter_add_aligned};
-use crate::element::{Element, Truth};
+use crate::element::{Element, Flag};
 use crate::kernels::sample::{Rng, Sample, bytes, cell, flat, indices, unravel};
 
 const RULES: [Bounds; 4] = [
@@ -159,7 +159,7 @@ fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
 
 #[test]
 fn scatters_agree_with_the_definition() {
-    agrees_for::<bool>(|rng| Truth::from(rng.below(5) == 0));
+    agrees_for::<bool>(|rng| Flag::from(rng.below(5) == 0));
     agrees_for::<u8>(|rng| rng.next() as u8);
     agrees_for::<i64>(|rng| rng.next() as i64);
     agrees_for::<f16>(|rng| f16::from_f32_const(rng.below(9999) as f32 / 7e3));

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::sum;
-use crate::element::{Element, Number, Truth};
+use crate::element::{Element, Flag, Number};
 use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
 
 fn tree<T: Number>(terms: &[T]) -> T::Accumulator {
@@ -100,7 +100,7 @@ fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
 
 #[test]
 fn every_sum_follows_the_tree() {
-    agrees_for::<bool>(|rng| Truth::from_byte(if rng.below(30) == 0 { 4 } else { 0 }));
+    agrees_for::<bool>(|rng| Flag::from_byte(if rng.below(30) == 0 { 4 } else { 0 }));
     agrees_for::<u8>(|rng| rng.next() as u8);
     agrees_for::<i16>(|rng| rng.next() as i16);
     agrees_for::<u64>(|rng| rng.next());

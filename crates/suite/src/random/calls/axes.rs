@@ -33,12 +33,12 @@ pub(super) fn some_axes(name: &'static str, c: &mut Choices) -> Call {
     let call = Call::of(name).arg(x);
     let call = match c.below(6) {
         0 => call,
-        1 => call.with("axes", ()),
-        2 => call.with("axes", axis(rank, c)),
-        3 if name == "squeeze" => call.with("axes", ones),
+        1 => call.with("axis", ()),
+        2 => call.with("axis", axis(rank, c)),
+        3 if name == "squeeze" => call.with("axis", ones),
         _ => {
             let count = c.below(rank + 1);
-            call.with("axes", axes(rank, count, c))
+            call.with("axis", axes(rank, count, c))
         }
     };
     spoiled(call, c)
@@ -49,11 +49,11 @@ pub(super) fn unsqueeze(name: &'static str, c: &mut Choices) -> Call {
     let rank = x.shape.len();
     let call = Call::of(name).arg(x);
     let call = match c.below(12) {
-        0..=2 => call.with("axes", axis(rank + 1, c)),
-        11 => call.with("axes", ()),
+        0..=2 => call.with("axis", axis(rank + 1, c)),
+        11 => call.with("axis", ()),
         _ => {
             let count = c.below(4);
-            call.with("axes", axes(rank + count, count, c))
+            call.with("axis", axes(rank + count, count, c))
         }
     };
     spoiled(call, c)

@@ -76,11 +76,11 @@ pub(super) fn sum(name: &'static str, c: &mut Choices) -> Call {
     let mut call = Call::of(name).arg(x);
     call = match c.below(6) {
         0 => call,
-        1 => call.with("axes", ()),
-        2 => call.with("axes", axis(rank, c)),
+        1 => call.with("axis", ()),
+        2 => call.with("axis", axis(rank, c)),
         _ => {
             let count = c.below(rank + 1);
-            call.with("axes", axes(rank, count, c))
+            call.with("axis", axes(rank, count, c))
         }
     };
     if c.once_in(2) {
