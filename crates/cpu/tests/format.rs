@@ -96,9 +96,9 @@ fn bfloat16_prints_the_digits_it_needs_by_the_rules_of_the_other_floats() {
         (&[1.0, 0.1, -2.5], "[ 1. ,  0.1, -2.5]"),
         (&[1.0 / 3.0, 3.140625], "[0.334, 3.14 ]"),
         (&[f32::NAN, 1.0, f32::NEG_INFINITY], "[ nan,   1., -inf]"),
-        // Two digits are what the type always keeps, so a hundred is where powers start.
-        (&[99.0, 1.0], "[99.,  1.]"),
-        (&[100.0, 1.0], "[1.e+02, 1.e+00]"),
+        // A thousand is where powers start, as for float16.
+        (&[1024.0, 4.0], "[1.02e+03, 4.00e+00]"),
+        (&[100.0, 1.0], "[100.,   1.]"),
         (&[0.3, 1.0e-5], "[3.e-01, 1.e-05]"),
         // 0.3 is 0.30078125: it shows its own digits, not zeros, where another number needs more.
         (&[0.3, 1.17e-5], "[3.01e-01, 1.17e-05]"),
@@ -112,7 +112,7 @@ fn bfloat16_prints_the_digits_it_needs_by_the_rules_of_the_other_floats() {
         format!("{:?}", bf16s(&[0.5])),
         "tensor([0.5], dtype=bfloat16)"
     );
-    for (value, printed) in [(0.1, "0.1"), (99.0, "99.0"), (256.0, "2.56e+02")] {
+    for (value, printed) in [(0.1, "0.1"), (99.0, "99.0"), (256.0, "256.0")] {
         let x = Tensor::from_vec(vec![bf16::from_f32(value)], &[]).expect("a tensor");
         assert_eq!(x.to_string(), printed);
     }

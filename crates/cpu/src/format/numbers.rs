@@ -88,11 +88,11 @@ fn parts(value: Scalar) -> (f64, f64) {
     }
 }
 
-/// Decimal digits that the type always keeps, `precision` in NumPy's `finfo`.
+/// Decimal digits that the type always keeps, `precision` in NumPy's `finfo`. By that bfloat16 would have 2
+/// and print 100 as 1.e+02; it is shown as float16 is.
 fn kept_digits(dtype: DType) -> i32 {
     match dtype {
-        DType::BF16 => 2,
-        DType::F16 => 3,
+        DType::F16 | DType::BF16 => 3,
         DType::F32 => 6,
         _ => 15,
     }
