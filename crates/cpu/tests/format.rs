@@ -97,7 +97,7 @@ fn bfloat16_prints_the_digits_it_needs_by_the_rules_of_the_other_floats() {
         (&[1.0 / 3.0, 3.140625], "[0.334, 3.14 ]"),
         (&[f32::NAN, 1.0, f32::NEG_INFINITY], "[ nan,   1., -inf]"),
         // A thousand is where powers start, as for float16.
-        (&[1024.0, 4.0], "[1.02e+03, 4.00e+00]"),
+        (&[1024.0, 4.0], "[1.024e+03, 4.000e+00]"),
         (&[100.0, 1.0], "[100.,   1.]"),
         (&[0.3, 1.0e-5], "[3.e-01, 1.e-05]"),
         // 0.3 is 0.30078125: it shows its own digits, not zeros, where another number needs more.
