@@ -102,7 +102,8 @@ fn alike(xs: &[Reference], except: Option<usize>, faults: &mut Faults) {
     }
 }
 
-pub(super) fn concat(q: Question) -> Judgement {
+/// The tensors and the axis they are joined along; a new axis counts in the result.
+fn joined(q: Question, new: bool) -> Result<(Vec<Reference>, usize), Vec<Family>> {
     let xs: Vec<Reference> = q.receivers().into_iter().map(|x| x.reference()).collect();
     let mut faults = Faults::default();
     let given = faults.keep(int(q, "axis", Some(0)));
@@ -110,10 +111,15 @@ pub(super) fn concat(q: Question) -> Judgement {
         faults.unless(false, Family::Argument);
         return Err(faults.0);
     }
-    let along = given.and_then(|given| faults.keep(axis(given, xs[0].shape.len())));
-    alike(&xs, along, &mut faults);
+    let rank = xs[0].shape.len() + usize::from(new);
+    let along = given.and_then(|given| faults.keep(axis(given, rank)));
+    alike(&xs, along.filter(|_| !new), &mut faults);
     faults.end()?;
-    let along = along.unwrap_or(0);
+    Ok((xs, along.unwrap_or(0)))
+}
+
+pub(super) fn concat(q: Question) -> Judgement {
+    let (xs, along) = joined(q, false)?;
     let mut shape = xs[0].shape.clone();
     shape[along] = xs.iter().map(|x| x.shape[along]).sum();
     Ok(Answer::One(Reference::build(
@@ -133,17 +139,7 @@ pub(super) fn concat(q: Question) -> Judgement {
 }
 
 pub(super) fn stack(q: Question) -> Judgement {
-    let xs: Vec<Reference> = q.receivers().into_iter().map(|x| x.reference()).collect();
-    let mut faults = Faults::default();
-    let given = faults.keep(int(q, "axis", Some(0)));
-    if xs.is_empty() {
-        faults.unless(false, Family::Argument);
-        return Err(faults.0);
-    }
-    let along = given.and_then(|given| faults.keep(axis(given, xs[0].shape.len() + 1)));
-    alike(&xs, None, &mut faults);
-    faults.end()?;
-    let along = along.unwrap_or(0);
+    let (xs, along) = joined(q, true)?;
     let mut shape = xs[0].shape.clone();
     shape.insert(along, xs.len());
     Ok(Answer::One(Reference::build(

@@ -82,33 +82,37 @@ pub(super) fn take(name: &'static str, c: &mut Choices) -> Call {
 }
 
 pub(super) fn index_select(name: &'static str, c: &mut Choices) -> Call {
-    let rank = c.pick(&[2, 1, 3, 4, 0]);
-    let shape = c.shape_of_rank(rank);
-    let x = c.tensor_of(&shape, Fill::Bits);
-    let given = axis(rank, c);
-    let front = given.rem_euclid(rank.max(1) as i128) as usize;
-    let index_shape = c.pick(&[
-        vec![3],
-        vec![1],
-        vec![0],
-        vec![],
-        vec![5],
-        vec![2],
-        vec![2, 2],
-    ]);
-    let index = index(
-        &index_shape,
-        shape.get(front).copied().unwrap_or(1),
-        false,
-        c,
-    );
-    spoiled(
-        Call::of(name)
-            .arg(x)
-            .with("axis", given)
-            .with("index", index),
-        c,
-    )
+    let list = Listed::drawn(Fill::Bits, c);
+    let call = Call::of(name).arg(list.x);
+    spoiled(call.with("axis", list.given).with("index", list.index), c)
+}
+
+/// A tensor, an axis of it, and an index along that, nearly always 1-D.
+struct Listed {
+    x: Input,
+    given: i128,
+    front: usize,
+    index: Input,
+}
+
+impl Listed {
+    fn drawn(fill: Fill, c: &mut Choices) -> Listed {
+        let rank = c.pick(&[2, 1, 3, 4, 0]);
+        let shape = c.shape_of_rank(rank);
+        let x = c.tensor_of(&shape, fill);
+        let given = axis(rank, c);
+        let front = given.rem_euclid(rank.max(1) as i128) as usize;
+        let lists: [&[usize]; 7] = [&[3], &[1], &[0], &[], &[5], &[2], &[2, 2]];
+        let list = c.pick(&lists);
+        let n = shape.get(front).copied().unwrap_or(1);
+        let index = index(list, n, false, c);
+        Listed {
+            x,
+            given,
+            front,
+            index,
+        }
+    }
 }
 
 pub(super) fn take_along_axis(name: &'static str, c: &mut Choices) -> Call {
@@ -148,25 +152,15 @@ pub(super) fn take_along_axis(name: &'static str, c: &mut Choices) -> Call {
 }
 
 pub(super) fn index_add(name: &'static str, c: &mut Choices) -> Call {
-    let rank = c.pick(&[2, 1, 3, 4, 0]);
-    let shape = c.shape_of_rank(rank);
-    let x = c.tensor_of(&shape, Fill::Small);
-    let given = axis(rank, c);
-    let front = given.rem_euclid(rank.max(1) as i128) as usize;
-    let n = shape.get(front).copied().unwrap_or(1);
-    let index_shape = c.pick(&[
-        vec![3],
-        vec![1],
-        vec![0],
-        vec![],
-        vec![5],
-        vec![2],
-        vec![2, 2],
-    ]);
-    let index = index(&index_shape, n, false, c);
-    let mut source_shape = shape.clone();
+    let Listed {
+        x,
+        given,
+        front,
+        index,
+    } = Listed::drawn(Fill::Small, c);
+    let mut source_shape = x.shape.clone();
     if let Some(size) = source_shape.get_mut(front) {
-        *size = index_shape.first().copied().unwrap_or(1);
+        *size = index.shape.first().copied().unwrap_or(1);
     }
     match c.below(24) {
         22 => source_shape.push(1),
