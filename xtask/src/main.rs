@@ -1,6 +1,7 @@
 //! Every chore of the repository, as `cargo xtask NAME`.
 
 mod docs;
+mod python;
 mod steps;
 
 use std::process::ExitCode;
@@ -56,6 +57,7 @@ fn test() -> Vec<Step> {
             ]),
         ),
         Step::command("test", cargo(["test", "--workspace", "--locked"])),
+        Step::check("python", python::test),
         Step::command(
             "document",
             cargo(["doc", "--workspace", "--no-deps", "--locked"])

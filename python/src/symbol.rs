@@ -1,0 +1,26 @@
+//! The class `Symbol`.
+
+use pyo3::prelude::*;
+use stridewise::params::Symbol;
+
+/// A name for a size, in patterns.
+#[pyclass(name = "Symbol", module = "stridewise", frozen, eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PySymbol(pub(crate) Symbol);
+
+#[pymethods]
+impl PySymbol {
+    #[new]
+    fn new(name: &str) -> PySymbol {
+        PySymbol(Symbol::new(name))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn __repr__(&self) -> &str {
+        self.0.name()
+    }
+}

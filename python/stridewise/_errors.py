@@ -1,0 +1,55 @@
+"""The exceptions. Each is also the built-in class that NumPy and PyTorch users catch."""
+
+from __future__ import annotations
+
+
+class StridewiseError(Exception):
+    """What all errors of the package have in common: the fields of the report."""
+
+    operator: str
+    argument: str | None
+    item: int | None
+    axis: int | None
+    expected: str | None
+    actual: str | None
+    help: str | None
+
+
+class ShapeError(StridewiseError, ValueError):
+    """Sizes do not fit: a wrong size, count of sizes, or pattern."""
+
+
+class AxisError(StridewiseError, ValueError, IndexError):
+    """An axis is outside ``-rank`` to ``rank - 1``, or named twice."""
+
+
+class IndexOutOfRange(StridewiseError, IndexError):
+    """An index points outside the tensor."""
+
+
+class DTypeError(StridewiseError, TypeError):
+    """An element type that the operator does not take."""
+
+
+class ArgumentTypeError(StridewiseError, TypeError):
+    """An argument of the wrong type, one too many or one missing."""
+
+
+class ArgumentError(StridewiseError, ValueError):
+    """An argument of the right type with a value that has no meaning."""
+
+
+class TooLarge(StridewiseError, ValueError, OverflowError):
+    """The shape is too large for any machine."""
+
+
+class OutOfMemory(StridewiseError, MemoryError):
+    """The machine has not that much memory."""
+
+
+class FileError(StridewiseError, OSError):
+    """A file is malformed, truncated or cannot be read or written."""
+
+
+class TooEarly(StridewiseError, RuntimeError):
+    """The answer depends on something that is only known when a graph runs."""
