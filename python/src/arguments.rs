@@ -1,128 +1,494 @@
 //! Python objects as arguments of operators, by what they are: nothing is converted that is not meant.
 
+use std::borrow::Borrow;
+use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+
 use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyComplex, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple,
+    PyBool, PyComplex, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
-use stridewise::Cpu;
-use stridewise::call::Arg;
-use stridewise::call::ArgOf;
+use smallvec::SmallVec;
+use stridewise::call::{Argument, Failure, Look};
+use stridewise::operators::{Dim, Dims};
+use stridewise::table::{Kind, ParamKind};
+use stridewise::{Cpu, Error, Tensor};
 
 use crate::dtype::dtype;
+use crate::errors::exception;
 use crate::foreign;
 use crate::symbol::PySymbol;
 use crate::tensor::PyTensor;
 
-/// Lists nested deeper than this are not meant as arrays.
-const DEEPEST: usize = 64;
+/// A range longer than this is not meant as sizes or axes.
+const LONGEST_RANGE: usize = 1 << 16;
 
-/// An argument of the CPU engine.
-pub(crate) type Argument = ArgOf<Cpu>;
+/// Work on fewer bytes is done before another thread could have begun its own.
+const SMALL: usize = 1 << 14;
 
-/// A Python object as an argument.
-pub(crate) fn argument(object: &Bound<'_, PyAny>) -> PyResult<Argument> {
-    at_depth(object, 0)
+/// A Python object as an argument: lent for the time of a call, or held.
+pub(crate) struct Object<'py> {
+    object: ManuallyDrop<Bound<'py, PyAny>>,
+    held: bool,
 }
 
-fn at_depth(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Argument> {
-    if let Ok(tensor) = object.cast::<PyTensor>() {
-        return Ok(Arg::Tensor(tensor.get().inner.clone()));
+impl<'py> Object<'py> {
+    /// An object that the interpreter lends.
+    ///
+    /// # Safety
+    /// The object is not null, and stays alive as long as what is made here.
+    #[inline]
+    pub(crate) unsafe fn lent(py: Python<'py>, object: *mut ffi::PyObject) -> Object<'py> {
+        // SAFETY: the caller says that the object is alive; its reference is not given back, since it is not ours.
+        let object = unsafe { Bound::from_owned_ptr(py, object) };
+        Object {
+            object: ManuallyDrop::new(object),
+            held: false,
+        }
     }
-    if let Ok(flag) = object.cast::<PyBool>() {
-        return Ok(Arg::Bool(flag.is_true()));
+
+    /// The object itself.
+    #[inline]
+    pub(crate) fn get(&self) -> &Bound<'py, PyAny> {
+        &self.object
     }
-    if object.is_instance_of::<PyInt>() {
-        return whole(object);
-    }
-    if object.is_none() {
-        return Ok(Arg::None);
-    }
-    if let Ok(list) = object.cast::<PyList>() {
-        return items(list.iter(), depth);
-    }
-    if let Ok(tuple) = object.cast::<PyTuple>() {
-        return items(tuple.iter(), depth);
-    }
-    if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Arg::Text(text.to_cow()?.into_owned()));
-    }
-    if let Ok(float) = object.cast::<PyFloat>() {
-        return Ok(Arg::Float(float.value()));
-    }
-    if let Ok(complex) = object.cast::<PyComplex>() {
-        return Ok(Arg::Complex(complex.real(), complex.imag()));
-    }
-    if object.is_instance_of::<PyEllipsis>() {
-        return Ok(Arg::Rest);
-    }
-    if let Ok(slice) = object.cast::<PySlice>() {
-        return range(slice);
-    }
-    if let Ok(symbol) = object.cast::<PySymbol>() {
-        return Ok(Arg::Symbol(symbol.get().0.clone()));
-    }
-    if let Some(dtype) = dtype(object)? {
-        return Ok(Arg::DType(dtype));
-    }
-    if let Ok(index) = object.call_method0("__index__") {
-        return whole(&index);
-    }
-    match foreign::tensor(object)? {
-        Some(tensor) => Ok(Arg::Tensor(tensor)),
-        None => {
-            let class = object.get_type();
-            Err(PyTypeError::new_err(format!(
-                "{} is neither a number, a list nor an array",
-                class.name()?
-            )))
+}
+
+impl<'py> From<Bound<'py, PyAny>> for Object<'py> {
+    #[inline]
+    fn from(object: Bound<'py, PyAny>) -> Object<'py> {
+        Object {
+            object: ManuallyDrop::new(object),
+            held: true,
         }
     }
 }
 
-fn items<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> PyResult<Argument> {
-    if depth == DEEPEST {
-        return Err(PyTypeError::new_err(format!(
-            "lists are nested deeper than {DEEPEST}"
-        )));
+impl Drop for Object<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.held {
+            // SAFETY: the reference is this one's own, and is given back once.
+            unsafe { ManuallyDrop::drop(&mut self.object) }
+        }
     }
-    items
-        .map(|item| at_depth(&item, depth + 1))
-        .collect::<PyResult<_>>()
-        .map(Arg::List)
 }
 
-fn whole(object: &Bound<'_, PyAny>) -> PyResult<Argument> {
-    match object.extract::<i64>() {
-        Ok(n) => Ok(Arg::Int(n.into())),
+/// A tensor among arguments: the object that was given, or one made from an array or from numbers.
+pub(crate) enum Held<'py> {
+    Given(Bound<'py, PyTensor>),
+    /// In a box, since a tensor is large and an argument is moved several times.
+    Made(Box<Tensor>),
+}
+
+impl Borrow<Tensor> for Held<'_> {
+    #[inline]
+    fn borrow(&self) -> &Tensor {
+        match self {
+            Held::Given(object) => &object.get().inner,
+            Held::Made(tensor) => tensor,
+        }
+    }
+}
+
+impl From<Tensor> for Held<'_> {
+    fn from(tensor: Tensor) -> Self {
+        Held::Made(Box::new(tensor))
+    }
+}
+
+/// Why a call failed: an error of ours, or an exception that an argument raised while it was read.
+pub(crate) enum Raised {
+    Ours(Error),
+    Python(PyErr),
+}
+
+impl Raised {
+    /// The exception; `node` is the name the call was given.
+    pub(crate) fn exception(self, py: Python<'_>, node: Option<String>) -> PyErr {
+        match (self, node) {
+            (Raised::Python(error), _) => error,
+            (Raised::Ours(error), Some(node)) => exception(py, &error.named(node)),
+            (Raised::Ours(error), None) => exception(py, &error),
+        }
+    }
+}
+
+impl From<Error> for Raised {
+    fn from(error: Error) -> Raised {
+        Raised::Ours(error)
+    }
+}
+
+impl From<PyErr> for Raised {
+    fn from(error: PyErr) -> Raised {
+        Raised::Python(error)
+    }
+}
+
+impl Failure for Raised {
+    fn within(self, operator: &'static str) -> Raised {
+        self.edit(|error| error.within(operator))
+    }
+
+    fn edit(self, change: impl FnOnce(Error) -> Error) -> Raised {
+        match self {
+            Raised::Ours(error) => Raised::Ours(change(error)),
+            python => python,
+        }
+    }
+}
+
+impl<'py> Argument<Cpu> for Object<'py> {
+    type Error = Raised;
+    type Tensor = Held<'py>;
+    type Output = Py<PyAny>;
+
+    #[inline]
+    fn look(&self, wanted: ParamKind) -> Result<Look<'_, usize>, Raised> {
+        let object = self.get();
+        // The kinds that nearly all arguments are, by the very type.
+        if object.is_exact_instance_of::<PyInt>() {
+            return Ok(whole(object)?);
+        }
+        if object.is_exact_instance_of::<PyTuple>() || object.is_exact_instance_of::<PyList>() {
+            return Ok(Look::List);
+        }
+        if object.cast::<PyTensor>().is_ok() {
+            return Ok(Look::Tensor);
+        }
+        if object.is_none() {
+            return Ok(Look::None);
+        }
+        Ok(seldom(object, wanted)?)
+    }
+
+    #[inline]
+    fn tensor(&self) -> Result<Held<'py>, Raised> {
+        match self.get().cast::<PyTensor>() {
+            Ok(tensor) => Ok(Held::Given(tensor.clone())),
+            Err(_) => match foreign::tensor(self.get())? {
+                Some(tensor) => Ok(tensor.into()),
+                None => Err(PyTypeError::new_err("the object has stopped being an array").into()),
+            },
+        }
+    }
+
+    #[inline]
+    fn items(&self) -> impl ExactSizeIterator<Item: Borrow<Self>> {
+        let object = self.get();
+        if let Ok(tuple) = object.cast::<PyTuple>() {
+            return Items::Tuple(tuple.clone(), 0);
+        }
+        if let Ok(list) = object.cast::<PyList>() {
+            return Items::List(list.clone(), 0);
+        }
+        let items = object
+            .try_iter()
+            .and_then(Iterator::collect::<PyResult<Vec<_>>>);
+        Items::Kept(items.unwrap_or_default().into_iter())
+    }
+
+    #[inline]
+    fn plain_number(&self) -> Option<isize> {
+        // SAFETY: the object is alive.
+        unsafe { plain_number(self.get().as_ptr()) }
+    }
+
+    #[inline]
+    fn plain_numbers(&self, into: &mut SmallVec<[isize; 8]>) -> bool {
+        plain_numbers(self.get(), into)
+    }
+
+    #[inline]
+    fn run<T>(kind: Kind, inputs: &[&Tensor], work: impl FnOnce() -> T) -> T {
+        let moves = match kind {
+            Kind::View => false,
+            Kind::ViewOrCopy => inputs.iter().any(|x| x.nbytes() > SMALL),
+            Kind::Copy | Kind::Make => true,
+        };
+        if !moves {
+            return work();
+        }
+        // SAFETY: operators are run by functions that the interpreter has called.
+        let py = unsafe { Python::assume_attached() };
+        let work = Crossing(work);
+        py.detach(move || Crossing(work.call())).0
+    }
+
+    #[inline]
+    fn one(
+        result: stridewise::Result<Tensor>,
+        origin: Option<&Held<'py>>,
+    ) -> Result<Py<PyAny>, Raised> {
+        // SAFETY: results are handed out within the call from the interpreter.
+        let py = unsafe { Python::assume_attached() };
+        if let Some(Held::Given(object)) = origin
+            && let Ok(value) = &result
+            && is_same(&object.get().inner, value)
+        {
+            return Ok(object.clone().into_any().unbind());
+        }
+        match result {
+            Ok(tensor) => Ok(crate::tensor::object(py, tensor)?.into_any().unbind()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn many(values: Vec<Tensor>, origins: &[Held<'py>]) -> Result<Py<PyAny>, Raised> {
+        // SAFETY: as above.
+        let py = unsafe { Python::assume_attached() };
+        let mut origins = origins.iter();
+        let objects = values.into_iter().map(|x| Self::one(Ok(x), origins.next()));
+        let objects = objects.collect::<Result<Vec<_>, Raised>>()?;
+        Ok(PyList::new(py, objects)?.into_any().unbind())
+    }
+
+    fn checked(
+        (value, dims): (Tensor, Dims<usize>),
+        origin: Option<&Held<'py>>,
+    ) -> Result<Py<PyAny>, Raised> {
+        // SAFETY: as above.
+        let py = unsafe { Python::assume_attached() };
+        let pair = (Self::one(Ok(value), origin)?, sizes_found(py, &dims)?);
+        Ok(pair.into_pyobject(py)?.into_any().unbind())
+    }
+}
+
+/// Whether a result is the very tensor that was given.
+#[inline]
+fn is_same(given: &Tensor, result: &Tensor) -> bool {
+    given.shares_storage_with(result)
+        && given.dtype() == result.dtype()
+        && given.layout() == result.layout()
+}
+
+/// The sizes that `enforce_shape` found, one entry for each piece of the pattern.
+pub(crate) fn sizes_found<'py>(
+    py: Python<'py>,
+    dims: &Dims<usize>,
+) -> PyResult<Bound<'py, PyList>> {
+    let entries = dims.iter().map(|dim| match dim {
+        Dim::Size(size) => Ok(size.into_pyobject(py)?.into_any()),
+        Dim::Rest(axes, count) => Ok((PyTuple::new(py, axes)?, *count)
+            .into_pyobject(py)?
+            .into_any()),
+    });
+    PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What is taken out of the interpreter's lock and back into it.
+struct Crossing<T>(T);
+
+// SAFETY: `detach` runs the work on the same thread. It must not touch Python objects meanwhile, and does not:
+// it is an operator over tensors whose memory is kept by what the caller holds.
+unsafe impl<T> Send for Crossing<T> {}
+
+impl<T, F: FnOnce() -> T> Crossing<F> {
+    fn call(self) -> T {
+        (self.0)()
+    }
+}
+
+/// The items of a list, each held for itself: what reads one may change the list.
+enum Items<'py> {
+    Tuple(Bound<'py, PyTuple>, usize),
+    List(Bound<'py, PyList>, usize),
+    Kept(std::vec::IntoIter<Bound<'py, PyAny>>),
+}
+
+impl<'py> Iterator for Items<'py> {
+    type Item = Object<'py>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Object<'py>> {
+        match self {
+            Items::Tuple(tuple, at) => {
+                *at += 1;
+                (*at <= tuple.len()).then(|| tuple.get_item(*at - 1).ok())?
+            }
+            Items::List(list, at) => {
+                *at += 1;
+                (*at <= list.len()).then(|| list.get_item(*at - 1).ok())?
+            }
+            Items::Kept(items) => items.next(),
+        }
+        .map(Object::from)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = match self {
+            Items::Tuple(tuple, at) => tuple.len().saturating_sub(*at),
+            Items::List(list, at) => list.len().saturating_sub(*at),
+            Items::Kept(items) => items.len(),
+        };
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Items<'_> {}
+
+/// The number an object is, where it is an int and nothing more, and fits.
+///
+/// # Safety
+/// The object is alive.
+#[inline]
+unsafe fn plain_number(object: *mut ffi::PyObject) -> Option<isize> {
+    // SAFETY: the object is alive, and an int where it is read as one.
+    let (number, far) = unsafe {
+        if ffi::PyLong_CheckExact(object) == 0 {
+            return None;
+        }
+        let mut far: c_int = 0;
+        (ffi::PyLong_AsLongLongAndOverflow(object, &mut far), far)
+    };
+    isize::try_from(number).ok().filter(|_| far == 0)
+}
+
+/// Adds the items of a list or tuple, where they are plain ints all. No code of the user's runs meanwhile, so
+/// that the list keeps its items.
+#[inline]
+fn plain_numbers(list: &Bound<'_, PyAny>, into: &mut SmallVec<[isize; 8]>) -> bool {
+    let list = list.as_ptr();
+    // SAFETY: the object is alive and the lock is held; each place is below the length, which no call here changes.
+    unsafe {
+        let tuple = ffi::PyTuple_CheckExact(list) != 0;
+        if !tuple && ffi::PyList_CheckExact(list) == 0 {
+            return false;
+        }
+        let len = match tuple {
+            true => ffi::PyTuple_Size(list),
+            false => ffi::PyList_Size(list),
+        };
+        for at in 0..len {
+            let item = match tuple {
+                true => ffi::PyTuple_GetItem(list, at),
+                false => ffi::PyList_GetItem(list, at),
+            };
+            match plain_number(item) {
+                Some(number) => into.push(number),
+                None => return false,
+            }
+        }
+    }
+    true
+}
+
+#[inline]
+fn whole<'a>(object: &Bound<'_, PyAny>) -> PyResult<Look<'a, usize>> {
+    let mut far: c_int = 0;
+    // SAFETY: the object is an int, and the place for the overflow is ours.
+    let n = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut far) };
+    Ok(Look::Int(match far {
+        0 => n.into(),
         // No size, axis or element is that large; the nearest end says so in the error.
-        Err(_) => Ok(Arg::Int(match object.lt(0)? {
-            true => i128::MIN,
-            false => object.extract::<u64>().map_or(i128::MAX, i128::from),
-        })),
-    }
+        _ if far < 0 => i128::MIN,
+        _ => object.extract::<u64>().map_or(i128::MAX, i128::from),
+    }))
 }
 
-fn range(slice: &Bound<'_, PySlice>) -> PyResult<Argument> {
+/// What an object of any other type is.
+#[inline(never)]
+fn seldom<'a>(object: &'a Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Look<'a, usize>> {
+    if let Ok(flag) = object.cast::<PyBool>() {
+        return Ok(Look::Bool(flag.is_true()));
+    }
+    if object.is_instance_of::<PyEllipsis>() {
+        return Ok(Look::Rest);
+    }
+    if let Ok(slice) = object.cast::<PySlice>() {
+        return range(slice);
+    }
+    if let Ok(float) = object.cast::<PyFloat>() {
+        return Ok(Look::Float(float.value()));
+    }
+    if let Ok(complex) = object.cast::<PyComplex>() {
+        return Ok(Look::Complex(complex.real(), complex.imag()));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return whole(object);
+    }
+    if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+        return Ok(Look::List);
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(Look::Text(text.to_str()?));
+    }
+    if let Ok(symbol) = object.cast::<PySymbol>() {
+        return Ok(Look::Symbol(&symbol.get().0));
+    }
+    if object.is_instance_of::<PyRange>() && object.len().is_ok_and(|n| n <= LONGEST_RANGE) {
+        return Ok(Look::List);
+    }
+    if let Some(dtype) = dtype(object)? {
+        return Ok(Look::DType(dtype));
+    }
+    let is_array = foreign::is_array(object)?;
+    if (wanted != ParamKind::Tensor || !is_array)
+        && let Some(number) = number(object, wanted)?
+    {
+        return Ok(number);
+    }
+    if is_array {
+        return Ok(Look::Tensor);
+    }
+    Ok(Look::Other(object.get_type().name()?.to_string()))
+}
+
+/// The number that an object of another library stands for; `None` where it stands for none.
+fn number<'a>(object: &Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Option<Look<'a, usize>>> {
+    let py = object.py();
+    // SAFETY: asks about a live object.
+    if unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0 {
+        // SAFETY: the object has an `__index__`; a new reference or an exception comes back.
+        let index =
+            unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(object.as_ptr())) };
+        match index {
+            Ok(index) => return whole(&index).map(Some),
+            // An array of several elements has an `__index__` too, which refuses.
+            Err(refused) if refused.is_instance_of::<PyTypeError>(py) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let scalar = matches!(
+        wanted,
+        ParamKind::Bool | ParamKind::Scalar | ParamKind::OptionalScalar
+    );
+    if !scalar || !matches!(foreign::shape::shape(object)?.as_deref(), Some([])) {
+        return Ok(None);
+    }
+    // A NumPy scalar or a 0-d array.
+    let item = object.call_method0("item")?;
+    Ok(match item.cast::<PyBool>() {
+        Ok(flag) => Some(Look::Bool(flag.is_true())),
+        Err(_) => match item.cast::<PyFloat>() {
+            Ok(float) => Some(Look::Float(float.value())),
+            Err(_) => item
+                .cast::<PyComplex>()
+                .ok()
+                .map(|z| Look::Complex(z.real(), z.imag())),
+        },
+    })
+}
+
+fn range<'a>(slice: &Bound<'_, PySlice>) -> PyResult<Look<'a, usize>> {
     let part = |name: &str| -> PyResult<Option<isize>> {
         let value = slice.getattr(name)?;
         if value.is_none() {
             return Ok(None);
         }
-        let index = value
-            .call_method0("__index__")
-            .map_err(|_| PyTypeError::new_err("the parts of a slice are ints or None"))?;
+        let Some(Look::Int(n)) = number(&value, ParamKind::Int)? else {
+            return Err(PyTypeError::new_err(
+                "the parts of a slice are ints or None",
+            ));
+        };
         // Ends past counting mean the same as the furthest one.
-        Ok(Some(match index.extract::<isize>() {
-            Ok(n) => n,
-            Err(_) => {
-                if index.lt(0)? {
-                    isize::MIN
-                } else {
-                    isize::MAX
-                }
-            }
-        }))
+        Ok(Some(
+            n.clamp(isize::MIN as i128, isize::MAX as i128) as isize
+        ))
     };
-    Ok(Arg::Range(part("start")?, part("stop")?, part("step")?))
+    Ok(Look::Range(part("start")?, part("stop")?, part("step")?))
 }

@@ -1,73 +1,72 @@
 //! Every operator of the table as a function of the module and, where it has a first tensor, as a method of
 //! `Tensor`: one C function for each, called without a tuple of arguments in between.
 
+use std::borrow::Borrow;
 use std::ffi::{CString, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
-use stridewise::call::Args;
-use stridewise::operators::{Dim, Dims, TABLE, call};
-use stridewise::table::{Arity, Entry, Kind, Outcome};
-use stridewise::{Cpu, Tensor};
+use pyo3::types::{PyString, PyTuple};
+use smallvec::SmallVec;
+use stridewise::call::{Bound as Matched, Failure};
+use stridewise::operators::{TABLE, call_at};
+use stridewise::params::Mode;
+use stridewise::table::{Arity, Entry};
+use stridewise::{Cpu, Error, Tensor, take_into};
 
-use crate::arguments::{Argument, argument};
-use crate::errors::exception;
+use crate::arguments::{Object, Raised};
 use crate::foreign;
 use crate::tensor::PyTensor;
 
-/// More than the table has lines; a test holds it to that.
-const MOST: usize = 64;
-
 type Fast = ffi::PyCFunctionFastWithKeywords;
 
-/// The C functions, one for each line of the table.
-static FUNCTIONS: [Fast; MOST] = {
-    macro_rules! functions {
-        ($($n:literal)*) => { [$(function::<$n>),*] };
-    }
-    functions! {
-        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
-        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
-    }
-};
+/// The arguments of a call by position.
+type Positional<'py> = SmallVec<[Object<'py>; 8]>;
 
-static METHODS: [Fast; MOST] = {
-    macro_rules! methods {
-        ($($n:literal)*) => { [$(method::<$n>),*] };
-    }
-    methods! {
-        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
-        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
-    }
-};
+/// The arguments of a call by name.
+type Keywords<'a, 'py> = SmallVec<[(&'a str, Object<'py>); 4]>;
 
-unsafe extern "C" fn function<const OP: usize>(
+macro_rules! each_line {
+    ($($n:literal)*) => {
+        /// The C functions, one for each line of the table.
+        static FUNCTIONS: &[Fast] = &[$(function::<$n>),*];
+        /// The same as methods.
+        static METHODS: &[Fast] = &[$(method::<$n>),*];
+    };
+}
+
+// More than the table has lines, which `register` holds it to.
+each_line! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+}
+
+unsafe extern "C" fn function<const LINE: usize>(
     _module: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
     count: ffi::Py_ssize_t,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: the interpreter calls with its lock held and with `count` arguments, then one for each name.
-    unsafe { enter(&TABLE[OP], None, args, count, names) }
+    unsafe { enter::<LINE>(None, args, count, names) }
 }
 
-unsafe extern "C" fn method<const OP: usize>(
+unsafe extern "C" fn method<const LINE: usize>(
     receiver: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
     count: ffi::Py_ssize_t,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: as above; the receiver is a Tensor, since the descriptor checks that.
-    unsafe { enter(&TABLE[OP], Some(receiver), args, count, names) }
+    unsafe { enter::<LINE>(Some(receiver), args, count, names) }
 }
 
 /// # Safety
 /// The interpreter's lock is held; `args` has `count` objects and one more for each of `names`, a tuple or null.
-unsafe fn enter(
-    entry: &'static Entry,
+#[inline]
+unsafe fn enter<const LINE: usize>(
     receiver: Option<*mut ffi::PyObject>,
     args: *const *mut ffi::PyObject,
     count: ffi::Py_ssize_t,
@@ -76,29 +75,37 @@ unsafe fn enter(
     // SAFETY: the caller holds the lock.
     let py = unsafe { Python::assume_attached() };
     let work = || -> PyResult<Py<PyAny>> {
-        // SAFETY: the interpreter lends the objects for the time of the call.
-        let object = |at: usize| unsafe { Bound::from_borrowed_ptr(py, *args.add(at)) };
-        let mut given: Vec<Bound<'_, PyAny>> = Vec::with_capacity(count as usize + 1);
+        let count = usize::try_from(count).unwrap_or(0);
+        // SAFETY: the interpreter lends the objects, none of them null, for the time of the call.
+        let lent = |object| unsafe { Object::lent(py, object) };
+        // SAFETY: `at` is below the number of arguments.
+        let object = |at: usize| lent(unsafe { *args.add(at) });
+        let mut given = Positional::new();
         if let Some(receiver) = receiver {
-            // SAFETY: as above.
-            given.push(unsafe { Bound::from_borrowed_ptr(py, receiver) });
+            given.push(lent(receiver));
         }
-        given.extend((0..count as usize).map(object));
-        let mut named = Vec::new();
-        if !names.is_null() {
-            // SAFETY: the interpreter passes a tuple of strings.
-            let names =
-                unsafe { Bound::from_borrowed_ptr(py, names).cast_into_unchecked::<PyTuple>() };
-            for (at, name) in names.iter().enumerate() {
-                named.push((name.extract::<String>()?, object(count as usize + at)));
+        given.extend((0..count).map(object));
+        if names.is_null() {
+            return run(py, LINE, &mut given, &mut Keywords::new(), None);
+        }
+        // SAFETY: the interpreter passes a tuple of strings.
+        let names = unsafe { Bound::from_borrowed_ptr(py, names).cast_into_unchecked::<PyTuple>() };
+        let words = names.iter().map(|name| Ok(name.cast_into::<PyString>()?));
+        let words = words.collect::<PyResult<SmallVec<[_; 4]>>>()?;
+        let mut named = Keywords::new();
+        let mut node = None;
+        for (at, word) in words.iter().enumerate() {
+            match word.to_str()? {
+                "name" => node = Some(object(count + at)),
+                name => named.push((name, object(count + at))),
             }
         }
-        run(py, entry, given, named)
+        run(py, LINE, &mut given, &mut named, node)
     };
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(PyRuntimeError::new_err(format!(
             "{}: an internal error, which is a bug in stridewise",
-            entry.name
+            TABLE.get(LINE).map_or("?", |entry| entry.name)
         )))
     });
     match result {
@@ -110,117 +117,125 @@ unsafe fn enter(
     }
 }
 
+#[inline]
 fn run<'py>(
     py: Python<'py>,
+    line: usize,
+    given: &mut Positional<'py>,
+    named: &mut Keywords<'_, 'py>,
+    mut node: Option<Object<'py>>,
+) -> PyResult<Py<PyAny>> {
+    let entry = &TABLE[line];
+    let most = entry.params.len() + usize::from(entry.arity != Arity::None);
+    let mut out = None;
+    if given.len() > most && !entry.is_variadic() && entry.arity != Arity::Each {
+        beyond(entry, most, given, &mut out, &mut node);
+    }
+    if entry.name == "take"
+        && let Some(at) = named.iter().position(|(name, _)| *name == "out")
+    {
+        out = Some(named.remove(at).1);
+    }
+    let label = match node {
+        Some(node) => match read_name(&node) {
+            Ok(label) => label,
+            Err(raised) => return Err(raised.within(entry.name).exception(py, None)),
+        },
+        None => None,
+    };
+    answer(py, line, entry, given, named, out).map_err(|raised| raised.exception(py, label))
+}
+
+/// What stands behind the table's own parameters: `out` where there is one, then `name`.
+#[cold]
+fn beyond<'py>(
+    entry: &Entry,
+    most: usize,
+    given: &mut Positional<'py>,
+    out: &mut Option<Object<'py>>,
+    node: &mut Option<Object<'py>>,
+) {
+    let has_out = entry.name == "take";
+    if given.len() > most + 1 + usize::from(has_out) || node.is_some() {
+        return;
+    }
+    if given.len() == most + 1 + usize::from(has_out) {
+        *node = given.pop();
+    }
+    if given.len() > most {
+        *out = given.pop();
+    }
+}
+
+#[inline]
+fn answer<'py>(
+    py: Python<'py>,
+    line: usize,
     entry: &'static Entry,
-    mut given: Vec<Bound<'py, PyAny>>,
-    named: Vec<(String, Bound<'py, PyAny>)>,
-) -> PyResult<Py<PyAny>> {
-    let mut node = None;
-    let mut keywords: Vec<(String, Argument)> = Vec::with_capacity(named.len());
-    for (name, value) in named {
-        match name.as_str() {
-            "name" => node = node_name(&value)?,
-            "out" if entry.name == "take" && value.is_none() => {}
-            // The first tensor by name is the first argument.
-            _ if name == entry.receiver && given.is_empty() && entry.arity != Arity::None => {
-                given.push(value)
-            }
-            _ => keywords.push((name, argument(&value)?)),
-        }
+    given: &mut Positional<'py>,
+    named: &Keywords<'_, 'py>,
+    out: Option<Object<'py>>,
+) -> Result<Py<PyAny>, Raised> {
+    if let Some(out) = out.filter(|out| !out.get().is_none()) {
+        return take_out(entry, given, named, out.get());
     }
-    let raised = |error: stridewise::Error| {
-        let error = error.within(entry.name);
-        exception(
-            py,
-            &match &node {
-                Some(node) => error.named(node.clone()),
-                None => error,
-            },
-        )
-    };
+    let mut original = None;
     if entry.name == "enforce_shape"
-        && let Some(receiver) = given.first()
-        && !receiver.is_instance_of::<PyTensor>()
-        && let Some(shape) = foreign::shape::shape(receiver)?
+        && let Some(first) = given.first_mut()
+        && let Some(stand_in) = foreign::shape::stand_in(first.get())?
     {
-        let rest = given[1..]
-            .iter()
-            .map(argument)
-            .collect::<PyResult<Vec<_>>>()?;
-        let dims = foreign::shape::enforce(&shape, rest, keywords).map_err(raised)?;
-        return checked(py, receiver.clone(), &dims);
+        // The array itself is handed back; only its shape is looked at.
+        let stand_in = Bound::new(py, PyTensor::from(stand_in))?.into_any();
+        original = Some(std::mem::replace(first, stand_in.into()));
     }
-    let positional = given.iter().map(argument).collect::<PyResult<Vec<_>>>()?;
-    let args = Args {
-        positional,
-        named: keywords,
+    let answer = call_at(&Cpu, line, given, named)?;
+    match original {
+        None => Ok(answer),
+        Some(array) => {
+            let dims = answer.bind(py).get_item(1)?;
+            Ok((array.get(), dims).into_pyobject(py)?.into_any().unbind())
+        }
+    }
+}
+
+/// `take` into memory of the caller's.
+fn take_out<'py>(
+    entry: &'static Entry,
+    given: &[Object<'py>],
+    named: &[(&str, Object<'py>)],
+    out: &Bound<'py, PyAny>,
+) -> Result<Py<PyAny>, Raised> {
+    let work = || -> Result<(), Raised> {
+        let mut bound = Matched::new(&Cpu, entry);
+        bound.fill(given, named)?;
+        let (input, index) = (bound.receiver()?, bound.tensor()?);
+        let (axis, mode): (Option<isize>, Mode) = (bound.take()?, bound.take()?);
+        let mut target = foreign::writable(out)?;
+        let (input, index): (&Tensor, &Tensor) = (input.borrow(), index.borrow());
+        out.py()
+            .detach(|| take_into(input, index, axis, mode, &mut target))?;
+        Ok(())
     };
-    let outcome = if entry.kind == Kind::View {
-        call(&Cpu, entry.name, args)
-    } else {
-        py.detach(|| call(&Cpu, entry.name, args))
-    };
-    match outcome.map_err(raised)? {
-        Outcome::One(x) => Ok(same_or_new(py, x, given.first())?),
-        Outcome::Many(xs) => {
-            let xs = xs.into_iter().enumerate().map(|(at, x)| {
-                let origin = if entry.arity == Arity::Each {
-                    given.get(at)
-                } else {
-                    None
-                };
-                same_or_new(py, x, origin)
-            });
-            Ok(PyList::new(py, xs.collect::<PyResult<Vec<_>>>()?)?
-                .into_any()
-                .unbind())
-        }
-        Outcome::Checked((x, dims)) => {
-            let x = same_or_new(py, x, given.first())?;
-            checked(py, x.into_bound(py), &dims)
-        }
+    match work() {
+        Ok(()) => Ok(out.clone().unbind()),
+        Err(failure) => Err(failure.within(entry.name)),
     }
 }
 
-/// The result as an object: the very object that was given, where it is the very tensor.
-fn same_or_new(
-    py: Python<'_>,
-    x: Tensor,
-    origin: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    if let Some(origin) = origin
-        && let Ok(tensor) = origin.cast::<PyTensor>()
-    {
-        let given = &tensor.get().inner;
-        if given.shares_storage_with(&x)
-            && given.layout() == x.layout()
-            && given.dtype() == x.dtype()
-        {
-            return Ok(origin.clone().unbind());
-        }
-    }
-    Ok(Py::new(py, PyTensor { inner: x })?.into_any())
-}
-
-fn checked(py: Python<'_>, x: Bound<'_, PyAny>, dims: &Dims<usize>) -> PyResult<Py<PyAny>> {
-    let entries = dims.iter().map(|dim| match dim {
-        Dim::Size(size) => Ok(size.into_pyobject(py)?.into_any()),
-        Dim::Rest(axes, count) => Ok((PyTuple::new(py, axes)?, *count)
-            .into_pyobject(py)?
-            .into_any()),
-    });
-    let entries = PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)?;
-    Ok((x, entries).into_pyobject(py)?.into_any().unbind())
-}
-
-fn node_name(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+/// The name a call was given.
+fn read_name(value: &Object<'_>) -> Result<Option<String>, Raised> {
+    let value = value.get();
     if value.is_none() {
         return Ok(None);
     }
     match value.cast::<PyString>() {
-        Ok(text) => Ok(Some(text.to_cow()?.into_owned())),
-        Err(_) => Err(PyTypeError::new_err("name is a string or None")),
+        Ok(text) => Ok(Some(text.to_str()?.to_string())),
+        Err(_) => {
+            let class = value.get_type().name()?;
+            let message =
+                format!("name is an object of type `{class}`, but a string or None is needed");
+            Err(Error::type_(message).at_argument("name").into())
+        }
     }
 }
 
@@ -228,8 +243,8 @@ fn node_name(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let class = py.get_type::<PyTensor>();
-    for (at, entry) in TABLE.iter().enumerate() {
-        let Some((function, method)) = FUNCTIONS.get(at).zip(METHODS.get(at)) else {
+    for (line, entry) in TABLE.iter().enumerate() {
+        let Some((function, method)) = FUNCTIONS.get(line).zip(METHODS.get(line)) else {
             return Err(PyRuntimeError::new_err(
                 "the operator table has outgrown the module",
             ));

@@ -10,11 +10,13 @@ mod symbol;
 mod tensor;
 
 use pyo3::prelude::*;
-use stridewise::call::{Arg, literal};
+use std::borrow::Borrow;
+
+use stridewise::call::literal;
 use stridewise::operators::{Methods, TABLE};
 use stridewise::{Cpu, DType, Engine, Tensor};
 
-use arguments::argument;
+use arguments::Object;
 use dtype::{PyDType, named_dtype};
 use errors::OrRaise;
 use symbol::PySymbol;
@@ -31,9 +33,10 @@ fn asarray<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = obj.py();
     let wanted = dtype.map(named_dtype).transpose()?;
-    let arg = argument(obj)?;
-    let shared = matches!(arg, Arg::Tensor(_));
-    let mut x = literal(&Cpu, arg, "obj").or_raise(py)?;
+    let object = Object::from(obj.clone());
+    let shared = foreign::is_array(obj)?;
+    let x = literal(&Cpu, &object, "obj").map_err(|raised| raised.exception(py, None))?;
+    let mut x: Tensor = Borrow::<Tensor>::borrow(&x).clone();
     let cast = wanted.is_some_and(|dtype| dtype != x.dtype());
     if copy == Some(false) && (cast || !shared) {
         return Err(pyo3::exceptions::PyValueError::new_err(

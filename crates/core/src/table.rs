@@ -156,6 +156,14 @@ pub enum Outcome<V, S> {
     Checked((V, crate::operators::Dims<S>)),
 }
 
+/// What runs a line of the table on an engine.
+pub(crate) type Call<E, A> =
+    fn(
+        &E,
+        &mut crate::call::Bound<'_, E, A>,
+    )
+        -> Result<<A as crate::call::Argument<E>>::Output, <A as crate::call::Argument<E>>::Error>;
+
 macro_rules! operator_table {
     (
         on each {$(
@@ -298,49 +306,104 @@ macro_rules! operator_table {
             )*
         }
 
-        /// Runs the operator of that name. Arguments are matched to parameters as Python does it.
+        /// What runs each line of the table, in order, once its arguments are matched.
+        struct Calls<E, A>(std::marker::PhantomData<(E, A)>);
+
+        impl<S: crate::size::Size, E: crate::engine::Engine<Size = S>, A: crate::call::Argument<E>> Calls<E, A> {
+            const TABLE: [crate::table::Call<E, A>; TABLE.len()] = [
+                $(calls::$ename,)*
+                $(calls::$name,)*
+                $(calls::$mname,)*
+                $(calls::$nname,)*
+            ];
+        }
+
+        mod calls {
+            use std::borrow::Borrow;
+
+            use crate::call::{Argument, Bound};
+            use crate::dtype::DType;
+            use crate::engine::Engine;
+            use crate::params::*;
+            use crate::size::Size;
+            use crate::table::{Kind, bind, outcome};
+            use super::*;
+
+            $(pub(super) fn $ename<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+                engine: &E,
+                bound: &mut Bound<'_, E, A>,
+            ) -> Result<A::Output, A::Error> {
+                let tensors = bound.receivers()?;
+                let one = |x: &A::Tensor| {
+                    let inputs = [x.borrow()];
+                    A::run(Kind::$ekind, &inputs, || engine.apply(&$efile::$eop {}, &inputs))
+                };
+                if let [only] = tensors.as_slice() {
+                    return A::one(one(only), Some(only));
+                }
+                let each = tensors.iter().map(one).collect::<crate::error::Result<_>>()?;
+                A::many(each, &tensors)
+            })*
+            $(pub(super) fn $name<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+                engine: &E,
+                bound: &mut Bound<'_, E, A>,
+            ) -> Result<A::Output, A::Error> {
+                let origin = bound.receiver()?;
+                let $x: &E::Value = origin.borrow();
+                $(bind!(bound $p $t $($g)?);)*
+                let inputs = [$($input),*];
+                let operator = $file::$op { $($field),* };
+                let output = A::run(Kind::$kind, &inputs, || engine.apply(&operator, &inputs));
+                outcome!(A, output, &origin $(, $out)?)
+            })*
+            $(pub(super) fn $mname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+                engine: &E,
+                bound: &mut Bound<'_, E, A>,
+            ) -> Result<A::Output, A::Error> {
+                let tensors = bound.receivers()?;
+                let inputs: Vec<&E::Value> = tensors.iter().map(Borrow::borrow).collect();
+                $(bind!(bound $mp $mt $($mg)?);)*
+                let operator = $mfile::$mop { $($mfield),* };
+                A::one(A::run(Kind::$mkind, &inputs, || engine.apply(&operator, &inputs)), None)
+            })*
+            $(pub(super) fn $nname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+                engine: &E,
+                bound: &mut Bound<'_, E, A>,
+            ) -> Result<A::Output, A::Error> {
+                $(bind!(bound $np $nt $($ng)?);)*
+                let operator = $nfile::$nop { $($nfield),* };
+                A::one(A::run(Kind::$nkind, &[], || engine.apply(&operator, &[])), None)
+            })*
+        }
+
+        /// Runs a line of the table, given by its place. Arguments are matched to parameters as Python does it.
+        #[inline]
+        pub fn call_at<S: crate::size::Size, E: crate::engine::Engine<Size = S>, A: crate::call::Argument<E>>(
+            engine: &E,
+            place: usize,
+            positional: &[A],
+            named: &[(impl AsRef<str>, A)],
+        ) -> Result<A::Output, A::Error> {
+            let (Some(entry), Some(run)) = (TABLE.get(place), Calls::<E, A>::TABLE.get(place)) else {
+                return Err(crate::call::unknown("").into());
+            };
+            let mut bound = crate::call::Bound::new(engine, entry);
+            match bound.fill(positional, named) {
+                Ok(()) => run(engine, &mut bound),
+                Err(failure) => Err(failure),
+            }
+            .map_err(|failure| crate::call::Failure::within(failure, entry.name))
+        }
+
+        /// Runs the operator of that name.
         pub fn call<S: crate::size::Size, E: crate::engine::Engine<Size = S>>(
             engine: &E,
             name: &str,
             args: crate::call::Args<E>,
         ) -> crate::error::Result<crate::table::Outcome<E::Value, S>> {
-            #[allow(unused_imports)]
-            use crate::{dtype::*, params::*};
-            let Some(entry) = TABLE.iter().find(|entry| entry.name == name) else {
-                return Err(crate::call::unknown(name));
-            };
-            let named = |error: crate::error::Error| error.within(entry.name);
-            let mut bound = crate::call::Bound::new(engine, entry, args).map_err(named)?;
-            match name {
-                $(stringify!($ename) => {
-                    let tensors = bound.receivers().map_err(named)?;
-                    let each = tensors.iter().map(|x| engine.apply(&$efile::$eop {}, &[x]));
-                    let mut each = each.collect::<crate::error::Result<Vec<_>>>()?;
-                    Ok(match (each.pop(), each.is_empty()) {
-                        (Some(only), true) => crate::table::Outcome::One(only),
-                        (last, _) => {
-                            each.extend(last);
-                            crate::table::Outcome::Many(each)
-                        }
-                    })
-                })*
-                $(stringify!($name) => {
-                    let $x = &bound.receiver().map_err(named)?;
-                    $(crate::table::bind!(bound named $p $t $($g)?);)*
-                    let output = engine.apply(&$file::$op { $($field),* }, &[$($input),*])?;
-                    Ok(crate::table::outcome!(output $($out)?))
-                })*
-                $(stringify!($mname) => {
-                    let tensors = bound.receivers().map_err(named)?;
-                    let inputs: Vec<&E::Value> = tensors.iter().collect();
-                    $(crate::table::bind!(bound named $mp $mt $($mg)?);)*
-                    engine.apply(&$mfile::$mop { $($mfield),* }, &inputs).map(crate::table::Outcome::One)
-                })*
-                $(stringify!($nname) => {
-                    $(crate::table::bind!(bound named $np $nt $($ng)?);)*
-                    engine.apply(&$nfile::$nop { $($nfield),* }, &[]).map(crate::table::Outcome::One)
-                })*
-                _ => Err(crate::call::unknown(name)),
+            match TABLE.iter().position(|entry| entry.name == name) {
+                Some(place) => call_at(engine, place, &args.positional, &args.named),
+                None => Err(crate::call::unknown(name)),
             }
         }
     };
@@ -371,13 +434,14 @@ macro_rules! argument {
     ($t:ident $($g:ident)?) => { impl Into<$t $(<$g>)?> };
 }
 
-/// Binds a variable to the argument of a call by name.
+/// Binds a variable to the next argument of a call.
 macro_rules! bind {
-    ($bound:ident $named:ident $p:ident Tensor) => {
-        let $p = &$bound.tensor(stringify!($p)).map_err($named)?;
+    ($bound:ident $p:ident Tensor) => {
+        let $p = $bound.tensor()?;
+        let $p: &E::Value = $p.borrow();
     };
-    ($bound:ident $named:ident $p:ident $t:ident $($g:ident)?) => {
-        let $p: $t $(<$g>)? = $bound.take(stringify!($p)).map_err($named)?;
+    ($bound:ident $p:ident $t:ident $($g:ident)?) => {
+        let $p: $t $(<$g>)? = $bound.take()?;
     };
 }
 
@@ -389,13 +453,16 @@ macro_rules! output {
     };
 }
 
-/// Wraps an output.
+/// Hands out an output.
 macro_rules! outcome {
-    ($output:ident) => {
-        crate::table::Outcome::One($output)
+    ($a:ident, $output:ident, $origin:expr) => {
+        $a::one($output, Some($origin))
     };
-    ($output:ident $out:ident) => {
-        crate::table::Outcome::$out($output)
+    ($a:ident, $output:ident, $origin:expr, Many) => {
+        $a::many($output?, &[])
+    };
+    ($a:ident, $output:ident, $origin:expr, Checked) => {
+        $a::checked($output?, Some($origin))
     };
 }
 

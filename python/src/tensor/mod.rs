@@ -3,6 +3,7 @@
 mod export;
 mod index;
 mod numbers;
+mod slot;
 
 use std::ffi::c_int;
 
@@ -15,11 +16,12 @@ use stridewise::prelude::*;
 use crate::dtype::PyDType;
 use crate::errors::OrRaise;
 use numbers::{nest, numbers};
+pub(crate) use slot::{Slot, object};
 
 /// A tensor in main memory: an immutable value. Views share memory and cost nothing.
 #[pyclass(name = "Tensor", module = "stridewise", frozen, weakref, subclass)]
 pub(crate) struct PyTensor {
-    pub(crate) inner: Tensor,
+    pub(crate) inner: Slot,
 }
 
 #[pymethods]
@@ -118,7 +120,7 @@ impl PyTensor {
             return numpy.call_method1("asarray", (slf,));
         }
         let bits = PyTensor {
-            inner: slf.get().bits(py)?,
+            inner: slf.get().bits(py)?.into(),
         };
         let bits = numpy.call_method1("asarray", (bits,))?;
         let bfloat16 = py.import("ml_dtypes")?.getattr("bfloat16")?;
@@ -130,7 +132,7 @@ impl PyTensor {
         first.ok_or_else(|| PyTypeError::new_err("a tensor of rank 0 has no length"))
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         index::get(py, &self.inner, index)
     }
 
@@ -148,7 +150,7 @@ impl PyTensor {
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.inner)
+        format!("{:?}", *self.inner)
     }
 
     fn __str__(&self) -> String {
@@ -249,7 +251,9 @@ impl PyTensor {
 }
 
 impl From<Tensor> for PyTensor {
-    fn from(inner: Tensor) -> PyTensor {
-        PyTensor { inner }
+    fn from(tensor: Tensor) -> PyTensor {
+        PyTensor {
+            inner: tensor.into(),
+        }
     }
 }

@@ -1,9 +1,15 @@
-//! How a run-time argument becomes each kind of parameter. Nothing is converted silently: a bool is not a
-//! size and a float is not an axis.
+//! How an argument becomes each kind of parameter. Nothing is converted silently: a bool is not a size and a
+//! float is not an axis.
 
-use crate::call::Arg;
+use std::borrow::Borrow;
+
+use smallvec::SmallVec;
+
+use crate::call::argument::{Argument, Look};
+use crate::call::bound::{Given, What};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::engine::Engine;
+use crate::error::Error;
 use crate::params::{
     Axes, Extent, Item, Items, Mode, Pattern, Piece, Place, Scalar, Sizes, Symbol,
 };
@@ -11,29 +17,34 @@ use crate::size::Size;
 use crate::table::ParamKind;
 
 /// A kind of parameter.
-pub trait Bind<S>: Sized {
+pub trait Bind<S: Size>: Sized {
     /// Which kind.
     const KIND: ParamKind;
 
-    /// The parameter from an argument.
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Self>;
+    /// The parameter from what was given.
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error>;
 }
 
 #[cold]
-fn wrong<V, S>(arg: &Arg<V, S>, name: &'static str, wanted: &str) -> Error {
-    Error::type_(format!(
-        "{name} is {}, but {wanted} is needed",
-        arg.describe()
-    ))
-    .at_argument(name)
-    .sizes(wanted, arg.kind())
+fn wrong<S>(look: &Look<'_, S>, name: &'static str, wanted: &str) -> Error {
+    let message = format!("{name} is {}, but {wanted} is needed", look.describe());
+    Error::type_(message)
+        .at_argument(name)
+        .sizes(wanted, look.kind())
 }
 
-fn int<V, S>(arg: &Arg<V, S>, name: &'static str, wanted: &str) -> Result<isize> {
-    match arg {
-        Arg::Int(n) => isize::try_from(*n).map_err(|_| too_far(name, *n).at_argument(name)),
-        other => Err(wrong(other, name, wanted)),
-    }
+#[cold]
+fn wrong_item<S>(look: &Look<'_, S>, name: &'static str, at: usize, wanted: &str) -> Error {
+    let place = format!("{name}[{at}]");
+    let error = match look {
+        Look::Int(n) => too_far(&place, *n),
+        _ => Error::type_(format!(
+            "{place} is {}, but {wanted} is needed",
+            look.describe()
+        ))
+        .sizes(wanted, look.kind()),
+    };
+    error.at_argument(name).at_item(at)
 }
 
 #[cold]
@@ -41,57 +52,73 @@ fn too_far(name: &str, n: i128) -> Error {
     Error::overflow(format!("{name} is {n}, which no machine can count to"))
 }
 
-/// Every item of a list; an error names the place.
-fn each<V, S, T, C: FromIterator<T>>(
-    items: Vec<Arg<V, S>>,
-    name: &'static str,
-    wanted: &str,
-    one: impl Fn(Arg<V, S>) -> std::result::Result<T, Arg<V, S>>,
-) -> Result<C> {
-    let item = |(at, item): (usize, Arg<V, S>)| {
-        one(item).map_err(|item| {
-            let place = format!("{name}[{at}]");
-            let error = match item {
-                Arg::Int(n) => too_far(&place, n),
-                other => Error::type_(format!(
-                    "{place} is {}, but {wanted} is needed",
-                    other.describe()
-                ))
-                .sizes(wanted, other.kind()),
-            };
-            error.at_argument(name).at_item(at)
-        })
-    };
-    items.into_iter().enumerate().map(item).collect()
+/// A whole number that fits: an int, or a 0-d integer tensor whose value is known. `None` for anything else.
+#[inline]
+fn whole<E: Engine, A: Argument<E>>(
+    engine: &E,
+    look: &Look<'_, E::Size>,
+    arg: &A,
+) -> Result<Option<isize>, A::Error> {
+    match look {
+        Look::Int(n) => Ok(isize::try_from(*n).ok()),
+        Look::Tensor => {
+            let x = arg.tensor()?;
+            let x = x.borrow();
+            if engine.rank(x)? != 0 || !engine.dtype(x).is_integer() {
+                return Ok(None);
+            }
+            Ok(match engine.read_sizes(x)?.as_slice() {
+                [Extent::Is(size)] => size.known().and_then(|n| isize::try_from(n).ok()),
+                [Extent::Infer] => Some(-1),
+                [Extent::Negative(n)] => Some(*n),
+                _ => None,
+            })
+        }
+        _ => Ok(None),
+    }
 }
 
-/// A whole number that fits, or the argument back.
-fn whole<V, S>(arg: Arg<V, S>) -> std::result::Result<isize, Arg<V, S>> {
-    match arg {
-        Arg::Int(n) => isize::try_from(n).map_err(|_| arg),
-        other => Err(other),
+/// One whole number.
+#[inline]
+fn int<E: Engine, A: Argument<E>>(
+    given: &Given<'_, E, A>,
+    kind: ParamKind,
+    wanted: &str,
+) -> Result<isize, A::Error> {
+    if let Some(n) = given.plain_number() {
+        return Ok(n);
+    }
+    let look = given.look(kind)?;
+    let n = match (given.what, &look) {
+        (What::One(arg), look) => whole(given.engine, look, arg)?,
+        (_, Look::Int(n)) => isize::try_from(*n).ok(),
+        _ => None,
+    };
+    match (n, look) {
+        (Some(n), _) => Ok(n),
+        (None, Look::Int(n)) => Err(too_far(given.name, n).at_argument(given.name).into()),
+        (None, look) => Err(wrong(&look, given.name, wanted).into()),
     }
 }
 
 impl<S: Size> Bind<S> for isize {
     const KIND: ParamKind = ParamKind::Int;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<isize> {
-        int(&arg, name, "an int")
+    #[inline]
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        int(&given, ParamKind::Int, "an int")
     }
 }
 
 impl<S: Size> Bind<S> for usize {
     const KIND: ParamKind = ParamKind::Count;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<usize> {
-        let n = int(&arg, name, "an int")?;
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        let (n, name) = (int(&given, ParamKind::Count, "an int")?, given.name);
         usize::try_from(n).map_err(|_| {
-            Error::argument(format!(
-                "{name} is {n}, but a number of at least 0 is needed"
-            ))
-            .at_argument(name)
-            .sizes("at least 0", n)
+            let message = format!("{name} is {n}, but a number of at least 0 is needed");
+            let error = Error::argument(message).at_argument(name);
+            error.sizes("at least 0", n).into()
         })
     }
 }
@@ -99,36 +126,43 @@ impl<S: Size> Bind<S> for usize {
 impl<S: Size> Bind<S> for bool {
     const KIND: ParamKind = ParamKind::Bool;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<bool> {
-        match arg {
-            Arg::Bool(b) => Ok(b),
-            other => Err(wrong(&other, name, "True or False")),
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        match given.look(ParamKind::Bool)? {
+            Look::Bool(b) => Ok(b),
+            other => Err(wrong(&other, given.name, "True or False").into()),
         }
+    }
+}
+
+fn scalar<S>(look: Look<'_, S>, name: &'static str) -> Result<Scalar, Error> {
+    match look {
+        Look::Bool(b) => Ok(Scalar::Bool(b)),
+        Look::Int(n) => Ok(Scalar::Int(n)),
+        Look::Float(x) => Ok(Scalar::Float(x)),
+        Look::Complex(re, im) => Ok(Scalar::Complex(re, im)),
+        other => Err(wrong(&other, name, "a number")),
     }
 }
 
 impl<S: Size> Bind<S> for Scalar {
     const KIND: ParamKind = ParamKind::Scalar;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Scalar> {
-        match arg {
-            Arg::Bool(b) => Ok(Scalar::Bool(b)),
-            Arg::Int(n) => Ok(Scalar::Int(n)),
-            Arg::Float(x) => Ok(Scalar::Float(x)),
-            Arg::Complex(re, im) => Ok(Scalar::Complex(re, im)),
-            other => Err(wrong(&other, name, "a number")),
-        }
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        Ok(scalar(given.look(ParamKind::Scalar)?, given.name)?)
     }
 }
 
 impl<S: Size> Bind<S> for DType {
     const KIND: ParamKind = ParamKind::DType;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<DType> {
-        match arg {
-            Arg::DType(dtype) => Ok(dtype),
-            Arg::Text(word) => word.parse().map_err(|error: Error| error.at_argument(name)),
-            other => Err(wrong(&other, name, "a dtype")),
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        let name = given.name;
+        match given.look(ParamKind::DType)? {
+            Look::DType(dtype) => Ok(dtype),
+            Look::Text(word) => Ok(word
+                .parse()
+                .map_err(|error: Error| error.at_argument(name))?),
+            other => Err(wrong(&other, name, "a dtype").into()),
         }
     }
 }
@@ -138,10 +172,13 @@ macro_rules! optional {
         impl<S: Size> Bind<S> for Option<$t> {
             const KIND: ParamKind = ParamKind::$kind;
 
-            fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Option<$t>> {
-                match arg {
-                    Arg::None => Ok(None),
-                    some => Bind::<S>::bind(some, name).map(Some),
+            #[inline]
+            fn bind<E: Engine<Size = S>, A: Argument<E>>(
+                given: Given<'_, E, A>,
+            ) -> Result<Self, A::Error> {
+                match given.look(ParamKind::$kind)? {
+                    Look::None => Ok(None),
+                    _ => Bind::<S>::bind(given).map(Some),
                 }
             }
         }
@@ -157,21 +194,16 @@ optional! {
 impl<S: Size> Bind<S> for Mode {
     const KIND: ParamKind = ParamKind::Mode;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Mode> {
-        let (mode, fill) = match arg {
-            Arg::List(pair) => {
-                let mut pair = pair.into_iter();
-                (
-                    pair.next().unwrap_or(Arg::None),
-                    pair.next().unwrap_or(Arg::None),
-                )
-            }
-            mode => (mode, Arg::None),
-        };
-        let fill = Bind::<S>::bind(fill, "fill_value")?;
-        match mode {
-            Arg::Text(word) => Mode::named(&word, fill),
-            other => Err(wrong(&other, name, "a string")),
+    #[inline]
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        let fill = Bind::<S>::bind(Given {
+            name: "fill_value",
+            what: given.fill,
+            ..given
+        })?;
+        match given.look(ParamKind::Mode)? {
+            Look::Text(word) => Ok(Mode::named(word, fill)?),
+            other => Err(wrong(&other, given.name, "a string").into()),
         }
     }
 }
@@ -179,10 +211,10 @@ impl<S: Size> Bind<S> for Mode {
 impl<S: Size> Bind<S> for Place {
     const KIND: ParamKind = ParamKind::Place;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Place> {
-        match arg {
-            Arg::Text(word) => word.parse(),
-            other => Err(wrong(&other, name, "a string")),
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        match given.look(ParamKind::Place)? {
+            Look::Text(word) => Ok(word.parse()?),
+            other => Err(wrong(&other, given.name, "a string").into()),
         }
     }
 }
@@ -190,11 +222,29 @@ impl<S: Size> Bind<S> for Place {
 impl<S: Size> Bind<S> for Axes {
     const KIND: ParamKind = ParamKind::Axes;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Axes> {
-        match arg {
-            Arg::None => Ok(Axes::All),
-            Arg::List(items) => each(items, name, "an int", whole).map(Axes::These),
-            one => int(&one, name, "an axis or a list of axes").map(Axes::One),
+    #[inline]
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        if let Some(axis) = given.plain_number() {
+            return Ok(Axes::One(axis));
+        }
+        if let Some(axes) = given.plain_numbers() {
+            return Ok(Axes::These(axes));
+        }
+        match given.look(ParamKind::Axes)? {
+            Look::None => Ok(Axes::All),
+            Look::List => {
+                let mut axes = SmallVec::new();
+                given.each(|at, arg| {
+                    let look = arg.look(ParamKind::Axes)?;
+                    match whole(given.engine, &look, arg)? {
+                        Some(axis) => axes.push(axis),
+                        None => return Err(wrong_item(&look, given.name, at, "an int").into()),
+                    }
+                    Ok(())
+                })?;
+                Ok(Axes::These(axes))
+            }
+            _ => int(&given, ParamKind::Axes, "an axis or a list of axes").map(Axes::One),
         }
     }
 }
@@ -202,72 +252,173 @@ impl<S: Size> Bind<S> for Axes {
 impl<S: Size> Bind<S> for Sizes<S> {
     const KIND: ParamKind = ParamKind::Sizes;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Sizes<S>> {
-        let items = match arg {
-            Arg::List(items) => items,
-            Arg::Int(_) | Arg::Extent(_) => vec![arg],
-            other => return Err(wrong(&other, name, "a list of ints")),
-        };
-        each(items, name, "an int", |arg| match arg {
-            Arg::Extent(extent) => Ok(extent),
-            arg => whole(arg).map(Extent::from),
-        })
+    #[inline]
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        if let Some(numbers) = given.plain_numbers() {
+            return Ok(Sizes::from(numbers.as_slice()));
+        }
+        let (engine, name) = (given.engine, given.name);
+        match (given.look(ParamKind::Sizes)?, given.what) {
+            (Look::List, _) => {
+                let mut numbers: SmallVec<[isize; 8]> = SmallVec::new();
+                let mut others: Vec<Extent<S>> = Vec::new();
+                given.each(|at, arg| {
+                    let extent = match arg.look(ParamKind::Sizes)? {
+                        Look::Int(n) if others.is_empty() && isize::try_from(n).is_ok() => {
+                            numbers.push(n as isize);
+                            return Ok(());
+                        }
+                        look => one_size(engine, look, arg, name, at)?,
+                    };
+                    // What is no plain number takes the numbers before it along.
+                    others.extend(numbers.drain(..).map(Extent::from));
+                    others.push(extent);
+                    Ok(())
+                })?;
+                Ok(match others.is_empty() {
+                    true => Sizes::from(numbers.as_slice()),
+                    false => others.into_iter().collect(),
+                })
+            }
+            (Look::Int(n), _) => match isize::try_from(n) {
+                Ok(n) => Ok(n.into()),
+                Err(_) => Err(wrong_item(&Look::<S>::Int(n), name, 0, "an int").into()),
+            },
+            (Look::Extent(extent), _) => Ok([extent.clone()].into_iter().collect()),
+            (Look::Tensor, What::One(arg)) => {
+                let extents = read_sizes(engine, arg.tensor()?.borrow(), 1, name)?;
+                Ok(extents.into_iter().collect())
+            }
+            (other, _) => Err(wrong(&other, name, "a list of ints").into()),
+        }
     }
+}
+
+fn one_size<E: Engine, A: Argument<E>>(
+    engine: &E,
+    look: Look<'_, E::Size>,
+    arg: &A,
+    name: &'static str,
+    at: usize,
+) -> Result<Extent<E::Size>, A::Error> {
+    match look {
+        Look::Extent(extent) => Ok(extent.clone()),
+        Look::Int(n) if isize::try_from(n).is_ok() => Ok(Extent::from(n as isize)),
+        Look::Tensor => {
+            let read = read_sizes(engine, arg.tensor()?.borrow(), 0, name);
+            let mut read = read.map_err(|error| A::Error::from(error.at_item(at)))?;
+            match read.pop() {
+                Some(size) => Ok(size),
+                None => Err(wrong_item(&look, name, at, "an int").into()),
+            }
+        }
+        other => Err(wrong_item(&other, name, at, "an int").into()),
+    }
+}
+
+/// Reads an integer tensor among sizes: a 1-D one for all, or a 0-d one in a list.
+fn read_sizes<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    rank: usize,
+    name: &'static str,
+) -> Result<Vec<Extent<E::Size>>, Error> {
+    let (dtype, actual) = (engine.dtype(x), engine.rank(x)?);
+    let right = match rank {
+        0 => dtype.is_integer(),
+        _ => matches!(dtype, DType::I32 | DType::I64),
+    };
+    if !right {
+        let message = format!("{name} holds a {dtype} tensor, but sizes must be int32 or int64");
+        return Err(Error::type_(message)
+            .at_argument(name)
+            .help("use `cast` to int64"));
+    }
+    if actual > rank {
+        return Err(
+            Error::shape(format!("{name} holds a tensor of rank {actual}"))
+                .at_argument(name)
+                .sizes(rank, actual)
+                .help("sizes are numbers, 0-d tensors among numbers, or one 1-D tensor"),
+        );
+    }
+    engine.read_sizes(x)
 }
 
 impl<S: Size> Bind<S> for Items {
     const KIND: ParamKind = ParamKind::Items;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Items> {
-        let items = match arg {
-            Arg::List(items) => items,
-            one => vec![one],
-        };
-        each(
-            items,
-            name,
-            "an int, a slice, None or `...`",
-            |arg| match arg {
-                Arg::None => Ok(Item::NewAxis),
-                Arg::Rest => Ok(Item::Rest),
-                Arg::Range(start, stop, step) => Ok(Item::Range {
+    #[inline]
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        let (engine, name) = (given.engine, given.name);
+        let mut items = SmallVec::new();
+        let one = |at: usize, arg: &A| -> Result<(), A::Error> {
+            let look = arg.look(ParamKind::Items)?;
+            items.push(match look {
+                Look::None => Item::NewAxis,
+                Look::Rest => Item::Rest,
+                Look::Range(start, stop, step) => Item::Range {
                     start,
                     stop,
                     step: step.unwrap_or(1),
-                }),
-                arg => whole(arg).map(Item::At),
-            },
-        )
-        .map(Items)
-        .map_err(|error| match error.report().actual() {
-            Some("a list" | "a tensor") => {
-                error.help("a list picks slices: use `take` with an axis")
+                },
+                _ => match whole(engine, &look, arg)? {
+                    Some(n) => Item::At(n),
+                    None => {
+                        let error = wrong_item(&look, name, at, "an int, a slice, None or `...`");
+                        return Err(match look {
+                            Look::List | Look::Tensor => {
+                                error.help("a list picks slices: use `take` with an axis")
+                            }
+                            _ => error,
+                        }
+                        .into());
+                    }
+                },
+            });
+            Ok(())
+        };
+        match (given.look(ParamKind::Items)?, given.what) {
+            (Look::List, _) => given.each(one)?,
+            (_, What::One(arg)) => {
+                let mut one = one;
+                one(0, arg)?;
             }
-            _ => error,
-        })
+            _ => {}
+        }
+        Ok(Items(items))
     }
 }
 
 impl<S: Size> Bind<S> for Pattern<S> {
     const KIND: ParamKind = ParamKind::Pattern;
 
-    fn bind<V>(arg: Arg<V, S>, name: &'static str) -> Result<Pattern<S>> {
-        let Arg::List(items) = arg else {
-            return Err(wrong(&arg, name, "a list"));
-        };
-        each(
-            items,
-            name,
-            "an int, None, a symbol or `...`",
-            |arg| match arg {
-                Arg::None => Ok(Piece::Any),
-                Arg::Rest => Ok(Piece::Rest),
-                Arg::Text(word) => Ok(Piece::Symbol(Symbol::new(&word))),
-                Arg::Symbol(symbol) => Ok(Piece::Symbol(symbol)),
-                Arg::Extent(Extent::Is(size)) => Ok(Piece::Is(size)),
-                arg => whole(arg).map(Piece::from),
-            },
-        )
-        .map(Pattern)
+    #[inline]
+    fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        let (engine, name) = (given.engine, given.name);
+        let look = given.look(ParamKind::Pattern)?;
+        if !matches!(look, Look::List) {
+            return Err(wrong(&look, name, "a list").into());
+        }
+        let mut pieces = SmallVec::new();
+        given.each(|at, arg| {
+            let look = arg.look(ParamKind::Pattern)?;
+            pieces.push(match look {
+                Look::None => Piece::Any,
+                Look::Rest => Piece::Rest,
+                Look::Text(word) => Piece::Symbol(Symbol::new(word)),
+                Look::Symbol(symbol) => Piece::Symbol(symbol.clone()),
+                Look::Extent(Extent::Is(size)) => Piece::Is(size.clone()),
+                _ => match whole(engine, &look, arg)? {
+                    Some(n) => Piece::from(n),
+                    None => {
+                        let wanted = "an int, None, a symbol or `...`";
+                        return Err(wrong_item(&look, name, at, wanted).into());
+                    }
+                },
+            });
+            Ok(())
+        })?;
+        Ok(Pattern(pieces))
     }
 }

@@ -1,107 +1,150 @@
 //! Numbers and nested lists as tensors, with NumPy's dtypes: bool, `int64`, `float64`, `complex128`.
 
-use crate::call::{Arg, ArgOf};
+use std::borrow::Borrow;
+
+use crate::call::argument::{Argument, Look};
 use crate::dtype::DType;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::operator::Operator;
 use crate::operators::Stack;
 use crate::params::Scalar;
+use crate::table::ParamKind;
+
+/// Lists nested deeper than this are not meant as arrays; a list may even hold itself.
+const DEEPEST: usize = 64;
 
 /// A tensor from whatever stands for one.
-pub fn literal<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<E::Value> {
-    if let Arg::Tensor(x) = arg {
-        return Ok(x);
+#[inline]
+pub fn literal<E: Engine, A: Argument<E>>(
+    engine: &E,
+    arg: &A,
+    name: &'static str,
+) -> Result<A::Tensor, A::Error> {
+    match arg.look(ParamKind::Tensor)? {
+        Look::Tensor => arg.tensor(),
+        _ => of_numbers(engine, arg, name).map(A::Tensor::from),
     }
-    if holds_tensor(&arg) {
+}
+
+fn of_numbers<E: Engine, A: Argument<E>>(
+    engine: &E,
+    arg: &A,
+    name: &'static str,
+) -> Result<E::Value, A::Error> {
+    let mut numbers = Numbers {
+        name,
+        sizes: Vec::new(),
+        values: Vec::new(),
+        has_tensor: false,
+    };
+    numbers.read(arg, 0)?;
+    if numbers.has_tensor {
         return stacked(engine, arg, name);
     }
-    let mut sizes = Vec::new();
-    let mut first = &arg;
-    while let Arg::List(items) = first {
-        sizes.push(items.len());
-        match items.first() {
-            Some(item) => first = item,
-            None => break,
-        }
-    }
-    let mut values = Vec::new();
-    flatten(&arg, &sizes, name, &mut values)?;
-    let dtype = common_dtype(&values);
+    let Numbers { sizes, values, .. } = numbers;
     // An empty list is float64 in NumPy; as an index that would be refused, and there it can only be int64.
-    let dtype = if values.is_empty() && name == "index" {
-        DType::I64
-    } else {
-        dtype
+    let dtype = match values.is_empty() && name == "index" {
+        true => DType::I64,
+        false => common_dtype(&values),
     };
     for value in &values {
         if value.require_fit(dtype, name).is_err() {
             let message = format!("{name} holds {value}, which fits no integer dtype");
-            return Err(Error::overflow(message).at_argument(name));
+            return Err(Error::overflow(message).at_argument(name).into());
         }
     }
-    engine.literal(dtype, &sizes, &values)
-}
-
-fn holds_tensor<V, S>(arg: &Arg<V, S>) -> bool {
-    match arg {
-        Arg::Tensor(_) => true,
-        Arg::List(items) => items.iter().any(holds_tensor),
-        _ => false,
-    }
+    Ok(engine.literal(dtype, &sizes, &values)?)
 }
 
 /// A list with tensors in it: one tensor, its parts side by side.
-fn stacked<E: Engine>(engine: &E, arg: ArgOf<E>, name: &'static str) -> Result<E::Value> {
-    let Arg::List(items) = arg else {
-        return literal(engine, arg, name);
-    };
-    let parts = items
-        .into_iter()
-        .map(|item| stacked(engine, item, name))
-        .collect::<Result<Vec<_>>>()?;
-    Stack { axis: 0 }.lower(engine, &parts.iter().collect::<Vec<_>>())
+fn stacked<E: Engine, A: Argument<E>>(
+    engine: &E,
+    arg: &A,
+    name: &'static str,
+) -> Result<E::Value, A::Error> {
+    if !matches!(arg.look(ParamKind::Tensor)?, Look::List) {
+        return Ok(literal(engine, arg, name)?.borrow().clone());
+    }
+    let parts = arg
+        .items()
+        .map(|item| stacked(engine, item.borrow(), name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let parts: Vec<&E::Value> = parts.iter().collect();
+    Ok(Stack { axis: 0 }.lower(engine, &parts)?)
 }
 
-fn flatten<V, S>(
-    arg: &Arg<V, S>,
-    sizes: &[usize],
+/// What nested lists hold, as far as they have been read.
+struct Numbers {
     name: &'static str,
-    into: &mut Vec<Scalar>,
-) -> Result<()> {
-    let value = match (arg, sizes) {
-        (Arg::List(items), [size, inner @ ..]) if items.len() == *size => {
-            return items
-                .iter()
-                .try_for_each(|item| flatten(item, inner, name, into));
+    /// The size of each level, from the first list on it.
+    sizes: Vec<usize>,
+    values: Vec<Scalar>,
+    has_tensor: bool,
+}
+
+impl Numbers {
+    fn read<E: Engine, A: Argument<E>>(&mut self, arg: &A, level: usize) -> Result<(), A::Error> {
+        let name = self.name;
+        let value = match arg.look(ParamKind::Tensor)? {
+            Look::List => return self.list(arg, level),
+            Look::Tensor => {
+                self.has_tensor = true;
+                return Ok(());
+            }
+            Look::Bool(b) => Scalar::Bool(b),
+            Look::Int(n) => Scalar::Int(n),
+            Look::Float(x) => Scalar::Float(x),
+            Look::Complex(re, im) => Scalar::Complex(re, im),
+            other => {
+                let message = format!(
+                    "{name} is {}, which is not a number, a list or a tensor",
+                    other.describe()
+                );
+                return Err(Error::type_(message).at_argument(name).into());
+            }
+        };
+        if level != self.sizes.len() && !self.has_tensor {
+            return Err(self.mixed().into());
         }
-        (Arg::Bool(b), []) => Scalar::Bool(*b),
-        (Arg::Int(n), []) => Scalar::Int(*n),
-        (Arg::Float(x), []) => Scalar::Float(*x),
-        (Arg::Complex(re, im), []) => Scalar::Complex(*re, *im),
-        (Arg::List(items), [size, ..]) => {
-            let message = format!(
-                "a list in {name} has {}, but the first one has {size}",
-                items.len()
-            );
-            return Err(Error::shape(message)
-                .at_argument(name)
-                .sizes(size, items.len()));
+        self.values.push(value);
+        Ok(())
+    }
+
+    fn list<E: Engine, A: Argument<E>>(&mut self, arg: &A, level: usize) -> Result<(), A::Error> {
+        let (name, items) = (self.name, arg.items());
+        let len = items.len();
+        if level == DEEPEST {
+            let message = format!("{name} holds lists nested deeper than {DEEPEST}");
+            return Err(Error::type_(message).at_argument(name).into());
         }
-        (Arg::List(_) | Arg::Bool(_) | Arg::Int(_) | Arg::Float(_) | Arg::Complex(..), _) => {
-            let message = format!("{name} mixes numbers and lists on one level");
-            return Err(Error::shape(message).at_argument(name));
+        match self.sizes.get(level) {
+            // Where tensors are among the items, stacking them says what does not fit.
+            _ if self.has_tensor => {}
+            Some(&size) if size != len => {
+                let message = format!("a list in {name} has {len}, but the first one has {size}");
+                return Err(Error::shape(message)
+                    .at_argument(name)
+                    .sizes(size, len)
+                    .into());
+            }
+            Some(_) => {}
+            // Only the first item of each level may go deeper.
+            None if !self.values.is_empty() => {
+                return Err(self.mixed().into());
+            }
+            None => self.sizes.push(len),
         }
-        (other, _) => {
-            let message = format!(
-                "{name} is {}, which is not a number, a list or a tensor",
-                other.describe()
-            );
-            return Err(Error::type_(message).at_argument(name));
+        for item in items {
+            self.read(item.borrow(), level + 1)?;
         }
-    };
-    into.push(value);
-    Ok(())
+        Ok(())
+    }
+
+    fn mixed(&self) -> Error {
+        let name = self.name;
+        Error::shape(format!("{name} mixes numbers and lists on one level")).at_argument(name)
+    }
 }
 
 fn common_dtype(values: &[Scalar]) -> DType {
