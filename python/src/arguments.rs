@@ -13,6 +13,7 @@ use pyo3::types::{
 use smallvec::SmallVec;
 use stridewise::call::{Argument, Failure, Look};
 use stridewise::operators::{Dim, Dims};
+use stridewise::pool::in_small_steps;
 use stridewise::table::{Kind, ParamKind};
 use stridewise::{Cpu, Error, Tensor};
 
@@ -25,7 +26,7 @@ use crate::tensor::PyTensor;
 /// A range longer than this is not meant as sizes or axes.
 const LONGEST_RANGE: usize = 1 << 16;
 
-/// Work on fewer bytes is done before another thread could have begun its own.
+/// Work on so few bytes is done before another thread could have begun its own.
 const SMALL: usize = 1 << 14;
 
 /// A Python object as an argument: lent for the time of a call, or held.
@@ -203,14 +204,14 @@ impl<'py> Argument<Cpu> for Object<'py> {
     }
 
     #[inline]
-    fn run<T>(kind: Kind, inputs: &[&Tensor], work: impl FnOnce() -> T) -> T {
-        let moves = match kind {
-            Kind::View => false,
-            Kind::ViewOrCopy => inputs.iter().any(|x| x.nbytes() > SMALL),
-            Kind::Copy | Kind::Make => true,
-        };
-        if !moves {
+    fn run<T>(kind: Kind, inputs: &[&Tensor], work: impl Fn() -> T) -> T {
+        if kind == Kind::View {
             return work();
+        }
+        // Little is moved at once: letting others in and waiting for one's turn again would take longer.
+        let small = inputs.iter().all(|x| x.nbytes() <= SMALL);
+        if small && let Some(done) = in_small_steps(SMALL, &work) {
+            return done;
         }
         // SAFETY: operators are run by functions that the interpreter has called.
         let py = unsafe { Python::assume_attached() };
@@ -286,7 +287,7 @@ struct Crossing<T>(T);
 // it is an operator over tensors whose memory is kept by what the caller holds.
 unsafe impl<T> Send for Crossing<T> {}
 
-impl<T, F: FnOnce() -> T> Crossing<F> {
+impl<T, F: Fn() -> T> Crossing<F> {
     fn call(self) -> T {
         (self.0)()
     }

@@ -262,6 +262,11 @@ impl Engine for Cpu {
         x.dtype()
     }
 
+    #[inline]
+    fn count(&self, x: &Tensor) -> Result<usize> {
+        Ok(x.count())
+    }
+
     fn full(&self, dtype: DType, value: Scalar, sizes: &[usize]) -> Result<Tensor> {
         let made = Unfinished::new(dtype, sizes)?;
         let cell = element(dtype, value);

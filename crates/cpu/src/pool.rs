@@ -4,6 +4,7 @@
 //! is an error before it becomes an abort.
 
 mod available;
+mod patience;
 mod system;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -14,7 +15,9 @@ use core::ptr::NonNull;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Every buffer starts on a cache line.
+pub use patience::in_small_steps;
+
+/// Every buffer of more than a few hundred bytes starts on a cache line.
 const ALIGN: usize = 64;
 /// Smaller buffers are left to the system allocator, which is as quick and wastes less.
 const POOLED: usize = 64 << 10;
@@ -24,7 +27,7 @@ const CHECKED: usize = 256 << 20;
 /// The most that is kept by default.
 const MOST_KEPT: usize = 2 << 30;
 
-/// Uninitialised memory, aligned to 64 bytes and owned by nobody else.
+/// Uninitialised memory, aligned for every element, past 512 bytes to 64, and owned by nobody else.
 #[derive(Debug)]
 pub struct Buffer {
     start: NonNull<u8>,
@@ -95,6 +98,9 @@ impl Buffer {
         }
         let fail = |why: String| AllocError { bytes, why };
         let capacity = size_class(bytes).ok_or_else(|| fail("no machine has that much".into()))?;
+        if !patience::allows(bytes) {
+            return Err(fail("the work was to be done in small steps".into()));
+        }
         if capacity >= POOLED
             && let Some(held) = pool().take(capacity)
         {

@@ -87,7 +87,10 @@ impl<S> Look<'_, S> {
             "None" => Look::None,
             "True" => Look::Bool(true),
             "False" => Look::Bool(false),
-            _ => text.parse().map_or(Look::Text(text), Look::Int),
+            _ if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                text.parse().map_or(Look::Text(text), Look::Int)
+            }
+            _ => Look::Text(text),
         }
     }
 }
@@ -144,9 +147,10 @@ pub trait Argument<E: Engine>: Sized {
         false
     }
 
-    /// Runs the operator, once all arguments are read. A front door may let others work meanwhile.
+    /// Runs the operator, once all arguments are read. A front door may let others work meanwhile, and may
+    /// try it and give it up first: an operator changes nothing.
     #[inline]
-    fn run<T>(_kind: Kind, _inputs: &[&E::Value], work: impl FnOnce() -> T) -> T {
+    fn run<T>(_kind: Kind, _inputs: &[&E::Value], work: impl Fn() -> T) -> T {
         work()
     }
 

@@ -11,6 +11,7 @@ pub use super::index::{BadIndex, Bounds, check};
 use super::index::{FirstBad, Reader, STRIP, strips};
 use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
 
+mod few;
 mod mover;
 
 /// Writes `source` read at `index` to `dst`, packed, of shape `source.sizes[..run.start] + index.sizes +
@@ -32,6 +33,11 @@ pub unsafe fn gather(
     bounds: Bounds,
     dst: *mut u8,
 ) -> Result<(), BadIndex> {
+    // SAFETY: the caller's.
+    if let Some(done) = unsafe { few::gather(source, &run, index, index_dtype, width, bounds, dst) }
+    {
+        return done;
+    }
     let part =
         |axes: Range<usize>| Loops::over(&source.sizes[axes.clone()], [&source.strides[axes]]);
     let outer = part(0..run.start);
