@@ -50,6 +50,11 @@ impl<'py> Object<'py> {
         }
     }
 
+    /// Whether it is a list or tuple.
+    pub(crate) fn is_list(&self) -> bool {
+        self.get().is_instance_of::<PyList>() || self.get().is_instance_of::<PyTuple>()
+    }
+
     /// The object itself.
     #[inline]
     pub(crate) fn get(&self) -> &Bound<'py, PyAny> {
@@ -385,9 +390,11 @@ fn whole<'a>(object: &Bound<'_, PyAny>) -> PyResult<Look<'a, usize>> {
     let n = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut far) };
     Ok(Look::Int(match far {
         0 => n.into(),
-        // No size, axis or element is that large; the nearest end says so in the error.
-        _ if far < 0 => i128::MIN,
-        _ => object.extract::<u64>().map_or(i128::MAX, i128::from),
+        // No size, axis or element is larger; past this the nearest end says so in the error.
+        _ => object.extract::<i128>().unwrap_or(match far < 0 {
+            true => i128::MIN,
+            false => i128::MAX,
+        }),
     }))
 }
 

@@ -18,12 +18,22 @@ pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
             "int" => Some(DType::I64),
             "float" => Some(DType::F64),
             "complex" => Some(DType::C128),
-            // NumPy's scalar types, such as `np.float32`.
-            other => other.parse().ok(),
+            // NumPy's scalar types, such as `np.float32`; a few have names of their own, such as `np.longlong`.
+            other => match other.parse() {
+                Ok(dtype) => Some(dtype),
+                Err(_) if class.module()? == "numpy" => {
+                    let numpy = object.py().import("numpy")?;
+                    let dtype = numpy.call_method1("dtype", (class,));
+                    let name = dtype.and_then(|dtype| dtype.getattr("name"));
+                    name.ok().and_then(|name| name.to_string().parse().ok())
+                }
+                Err(_) => None,
+            },
         });
     }
     let class = object.get_type().name()?.to_string();
-    if class.ends_with("DType") || class == "dtype" {
+    // `DataType` is Paddle's.
+    if class.ends_with("DType") || class == "dtype" || class == "DataType" {
         let name = object.str()?.to_string();
         let name = name.rsplit('.').next().unwrap_or_default();
         return Ok(name.parse().ok());

@@ -128,7 +128,13 @@ fn run<'py>(
     let entry = &TABLE[line];
     let most = entry.params.len() + usize::from(entry.arity != Arity::None);
     let mut out = None;
-    if given.len() > most && !entry.is_variadic() && entry.arity != Arity::Each {
+    let counted = match entry.arity {
+        Arity::One | Arity::None => !entry.is_variadic(),
+        // Several tensors may stand one by one.
+        Arity::Many => given.first().is_some_and(Object::is_list),
+        Arity::Each => false,
+    };
+    if given.len() > most && counted {
         beyond(entry, most, given, &mut out, &mut node);
     }
     if entry.name == "take"

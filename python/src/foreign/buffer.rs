@@ -1,227 +1,129 @@
-//! Arrays shared through the buffer protocol.
+//! Arrays lent through the buffer protocol: NumPy's, `bytes`, `bytearray`, `array.array`, `memoryview`, JAX's.
+//! What an exporter says is checked as far as that can be done before any of it is believed.
 
-use std::ffi::CStr;
-use std::mem::MaybeUninit;
-use std::sync::Arc;
+use std::ffi::{CStr, c_int};
 
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use stridewise::internals::storage::Storage;
-use stridewise::{DType, Layout, Tensor};
+use stridewise::DType;
 
 use crate::errors::OrRaise;
+use crate::foreign::format::{dtype_of, refusal};
+use crate::foreign::lent::{Claim, Lent};
+use crate::foreign::numpy;
+use crate::foreign::owner::released;
 
-/// A buffer that another object lends, given back when the last tensor that uses it goes.
-struct Lent(Box<ffi::Py_buffer>);
+/// A filled structure, given back when the last tensor that uses it goes. It stays in its box, since an
+/// exporter may point into it.
+struct Borrowed(Box<ffi::Py_buffer>);
 
-// SAFETY: the buffer is only touched by its release, which takes the interpreter's lock first.
-unsafe impl Send for Lent {}
+// SAFETY: the structure is only touched by its release, which takes the interpreter's lock first.
+unsafe impl Send for Borrowed {}
 // SAFETY: nothing can be done with a shared one.
-unsafe impl Sync for Lent {}
+unsafe impl Sync for Borrowed {}
 
-impl Drop for Lent {
+impl Drop for Borrowed {
     fn drop(&mut self) {
-        Python::attach(|_| {
-            // SAFETY: the buffer was filled by PyObject_GetBuffer and is released once, with the lock held.
-            unsafe { ffi::PyBuffer_Release(&mut *self.0) }
-        });
+        // SAFETY: PyObject_GetBuffer has filled the structure, and it is released once, with the lock held.
+        released(|_| unsafe { ffi::PyBuffer_Release(&mut *self.0) });
     }
 }
 
-/// The array as a tensor over the same memory; `None` for an object that is no array.
-pub(crate) fn tensor(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
-    let py = object.py();
+/// Whether the object has the buffer protocol.
+pub(crate) fn speaks(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: asks about a live object.
-    if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
-        return through_numpy(object);
-    }
-    let mut view: Box<MaybeUninit<ffi::Py_buffer>> = Box::new(MaybeUninit::zeroed());
+    unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
+}
+
+/// Why a buffer gave no memory.
+pub(crate) enum Failure {
+    /// The exporter cannot or will not; another protocol may.
+    Denied(PyErr),
+    /// The array cannot become a tensor by any protocol.
+    Final(PyErr),
+}
+
+/// The memory of an object that speaks the protocol.
+pub(crate) fn borrow(object: &Bound<'_, PyAny>, to_write: bool) -> Result<Lent, Failure> {
+    let py = object.py();
+    let flags: c_int = match to_write {
+        true => ffi::PyBUF_RECORDS,
+        false => ffi::PyBUF_RECORDS_RO,
+    };
+    let mut view = Box::new(ffi::Py_buffer::new());
     // SAFETY: the structure lives in a box, so it does not move while the exporter may point to it.
-    let got = unsafe {
-        ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_RECORDS_RO)
-    };
-    if got != 0 {
-        let refused = PyErr::fetch(py);
-        return match refused.is_instance_of::<PyBufferError>(py)
-            || refused.is_instance_of::<pyo3::exceptions::PyValueError>(py)
-        {
-            true => through_numpy(object),
-            false => Err(refused),
-        };
+    if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } != 0 {
+        return Err(Failure::Denied(PyErr::fetch(py)));
     }
-    // SAFETY: PyObject_GetBuffer has filled it.
-    let lent = Lent(unsafe { view.assume_init() });
-    shared(py, lent).map(Some)
+    read(object, Borrowed(view)).map_err(Failure::Final)
 }
 
-/// Arrays whose dtype the buffer protocol does not know, such as ml_dtypes' bfloat16: seen as uint16.
-fn through_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
-    let bfloat16 = match object.getattr("dtype") {
-        Ok(dtype) => dtype.str()? == "bfloat16",
-        Err(_) => false,
-    };
-    if bfloat16 && object.hasattr("view")? {
-        let bits = object.call_method1("view", ("uint16",))?;
-        let py = object.py();
-        return match tensor(&bits)? {
-            Some(bits) => {
-                let storage = bits.storage().clone();
-                Tensor::new(storage, DType::BF16, bits.layout().clone())
-                    .or_raise(py)
-                    .map(Some)
-            }
-            None => Ok(None),
-        };
-    }
-    if object.hasattr("__array__")? {
-        let array = object
-            .py()
-            .import("numpy")?
-            .call_method1("asarray", (object,))?;
-        // What NumPy gives back has a buffer; anything else would come here again.
-        // SAFETY: asks about a live object.
-        if unsafe { ffi::PyObject_CheckBuffer(array.as_ptr()) } != 0 && !array.is(object) {
-            return tensor(&array);
-        }
-    }
-    Ok(None)
-}
-
-fn shared(py: Python<'_>, lent: Lent) -> PyResult<Tensor> {
-    let view = &*lent.0;
-    let rank = view.ndim as usize;
-    let format = match view.format.is_null() {
-        true => "B".to_string(),
-        // SAFETY: the exporter gives a string that lives as long as the buffer.
-        false => unsafe { CStr::from_ptr(view.format) }
-            .to_string_lossy()
-            .into_owned(),
-    };
-    let dtype = dtype_of(&format, view.itemsize as usize)?;
-    let width = dtype.width();
-    let list = |start: *const ffi::Py_ssize_t| match (rank, start.is_null()) {
-        (0, _) | (_, true) => Vec::new(),
-        // SAFETY: the exporter gives one number for each axis.
-        _ => unsafe { std::slice::from_raw_parts(start, rank) }.to_vec(),
-    };
-    let dims: Vec<usize> = list(view.shape).into_iter().map(|n| n as usize).collect();
-    let steps = list(view.strides);
-    let (mut low, mut high) = (0isize, 0isize);
-    for (&dim, &step) in dims.iter().zip(&steps) {
-        let far = (dim as isize - 1).max(0) * step;
-        low += far.min(0);
-        high += far.max(0);
-    }
-    let empty = dims.contains(&0);
-    let start = view.buf.cast::<u8>();
-    let whole = steps.iter().all(|step| step % width as isize == 0);
-    let aligned = start.addr().is_multiple_of(width.min(8));
-    if empty {
-        return Tensor::from_bytes(dtype, &dims, &[]).or_raise(py);
-    }
-    if !(whole && aligned) {
-        return copied(&dims, &steps, start, dtype).or_raise(py);
-    }
-    let strides: Vec<isize> = steps.iter().map(|step| step / width as isize).collect();
-    let offset = (-low) as usize / width;
-    let (first, len) = (start.wrapping_offset(low), (high - low) as usize + width);
-    let layout = Layout::new(width, dims.as_slice(), strides.as_slice(), offset).or_raise(py)?;
-    // SAFETY: the exporter lends the bytes from the lowest to the highest index until the buffer is released.
-    // They are taken as read-only: who lends them may still write, as with every shared array in Python.
-    let storage = unsafe { Storage::foreign(first, len, false, Box::new(lent)) };
-    Tensor::new(Arc::new(storage), dtype, layout).or_raise(py)
-}
-
-/// A packed copy of memory that cannot be shared: misaligned, or with strides that are no whole elements.
-fn copied(
-    dims: &[usize],
-    steps: &[isize],
-    start: *const u8,
-    dtype: DType,
-) -> stridewise::Result<Tensor> {
-    let (width, count) = (dtype.width(), dims.iter().product::<usize>());
-    let mut bytes = Vec::with_capacity(count * width);
-    let mut index = vec![0usize; dims.len()];
-    for _ in 0..count {
-        let at: isize = index
-            .iter()
-            .zip(steps)
-            .map(|(&i, &step)| i as isize * step)
-            .sum();
-        // SAFETY: the index is within the shape, for which the exporter lends memory.
-        bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(start.offset(at), width) });
-        for (i, dim) in index.iter_mut().zip(dims).rev() {
-            *i += 1;
-            if *i < *dim {
-                break;
-            }
-            *i = 0;
-        }
-    }
-    Tensor::from_bytes(dtype, dims, &bytes)
-}
-
-fn dtype_of(format: &str, width: usize) -> PyResult<DType> {
-    let refuse = |why: &str| {
-        Err(PyTypeError::new_err(format!(
-            "an array of format '{format}' cannot be shared: {why}"
+fn read(object: &Bound<'_, PyAny>, borrowed: Borrowed) -> PyResult<Lent> {
+    let py = object.py();
+    let view = &*borrowed.0;
+    let nonsense = |what: &str| {
+        Err(PyBufferError::new_err(format!(
+            "the exporter's buffer {what}"
         )))
     };
-    let other = if cfg!(target_endian = "big") {
-        '<'
-    } else {
-        '>'
+    let Some(rank) = usize::try_from(view.ndim)
+        .ok()
+        .filter(|rank| *rank <= ffi::PyBUF_MAX_NDIM)
+    else {
+        return nonsense(&format!("has {} axes", view.ndim));
     };
-    if width > 1 && format.starts_with([other, '!']) {
-        return refuse("its bytes are in the other order; convert it to the machine's own first");
+    let (Ok(width), Ok(len)) = (usize::try_from(view.itemsize), usize::try_from(view.len)) else {
+        return nonsense("has a negative length");
+    };
+    let format = match view.format.is_null() {
+        true => "B".into(),
+        // SAFETY: the exporter gives a string that lives as long as the buffer.
+        false => unsafe { CStr::from_ptr(view.format) }.to_string_lossy(),
+    };
+    let Some((dtype, swapped)) = dtype_of(&format, width) else {
+        return Err(refusal(object, Some(&format)));
+    };
+    // NumPy lends times and other odd scalars as plain bytes.
+    if rank == 1 && dtype == DType::U8 && numpy::is_scalar(object)? {
+        return Err(refusal(object, None));
     }
-    let code = format.trim_start_matches(['@', '=', '<', '>', '!', '|']);
-    let integer = |signed: bool| match (signed, width) {
-        (true, 1) => Some(DType::I8),
-        (true, 2) => Some(DType::I16),
-        (true, 4) => Some(DType::I32),
-        (true, 8) => Some(DType::I64),
-        (false, 1) => Some(DType::U8),
-        (false, 2) => Some(DType::U16),
-        (false, 4) => Some(DType::U32),
-        (false, 8) => Some(DType::U64),
-        _ => None,
+    let list = |start: *const ffi::Py_ssize_t| match (rank, start.is_null()) {
+        (0, _) => Some(Vec::new()),
+        (_, true) => None,
+        // SAFETY: the exporter gives one number for each axis.
+        _ => Some(unsafe { std::slice::from_raw_parts(start, rank) }.to_vec()),
     };
-    let dtype = match code {
-        "?" => Some(DType::Bool),
-        "b" | "h" | "i" | "l" | "q" | "n" => integer(true),
-        "B" | "H" | "I" | "L" | "Q" | "N" | "c" => integer(false),
-        "e" => Some(DType::F16),
-        "f" => Some(DType::F32),
-        "d" => Some(DType::F64),
-        "Zf" | "F" => Some(DType::C64),
-        "Zd" | "D" => Some(DType::C128),
-        _ => None,
-    };
-    match dtype.filter(|dtype| dtype.width() == width) {
-        Some(dtype) => Ok(dtype),
-        None => refuse("there is no such dtype"),
+    if list(view.suboffsets).is_some_and(|offsets| offsets.iter().any(|offset| *offset >= 0)) {
+        return nonsense("is a table of pointers (it has suboffsets), which a tensor cannot share");
     }
-}
-
-/// The format of a dtype in the buffer protocol; none for bfloat16.
-pub(crate) fn format_of(dtype: DType) -> Option<&'static CStr> {
-    Some(match dtype {
-        DType::Bool => c"?",
-        DType::U8 => c"B",
-        DType::U16 => c"H",
-        DType::U32 => c"I",
-        DType::U64 => c"Q",
-        DType::I8 => c"b",
-        DType::I16 => c"h",
-        DType::I32 => c"i",
-        DType::I64 => c"q",
-        DType::F16 => c"e",
-        DType::F32 => c"f",
-        DType::F64 => c"d",
-        DType::C64 => c"Zf",
-        DType::C128 => c"Zd",
-        DType::BF16 => return None,
-    })
+    let dims: Option<Vec<usize>> = match list(view.shape) {
+        Some(shape) => shape
+            .into_iter()
+            .map(|size| usize::try_from(size).ok())
+            .collect(),
+        None if rank == 1 => Some(vec![len / width]),
+        None => return nonsense("has no shape"),
+    };
+    let Some(dims) = dims else {
+        return nonsense("has a negative size");
+    };
+    let bytes = dims
+        .iter()
+        .try_fold(width, |bytes, dim| bytes.checked_mul(*dim));
+    if bytes.is_some_and(|bytes| bytes != len) {
+        return nonsense(&format!(
+            "says it has {len} bytes, but shape {dims:?} of {width} bytes each does not"
+        ));
+    }
+    let claim = Claim {
+        start: view.buf.cast(),
+        dims,
+        steps: list(view.strides).filter(|_| rank > 0),
+        dtype,
+        swapped,
+        writable: view.readonly == 0,
+    };
+    // SAFETY: the exporter lends what its sizes and strides reach until the buffer is released.
+    unsafe { Lent::new(claim, Box::new(borrowed)) }.or_raise(py)
 }

@@ -1,24 +1,124 @@
-//! Arrays of other libraries: shared without a copy where that can be, and checked by their shape.
+//! Arrays of other libraries: shared without a copy where that can be, and checked by their shape. Each protocol
+//! has its file and ends in a [`Lent`]; this one knows in which order they are asked.
 
+pub(crate) mod asarray;
 pub(crate) mod buffer;
+pub(crate) mod dlpack;
+pub(crate) mod format;
+pub(crate) mod lent;
+pub(crate) mod numpy;
+mod owner;
 pub(crate) mod shape;
 
-pub(crate) use buffer::tensor;
-
-use pyo3::exceptions::PyTypeError;
-use pyo3::ffi;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use stridewise::Tensor;
+
+use crate::errors::OrRaise;
+use crate::tensor::PyTensor;
+use buffer::Failure;
+use lent::Lent;
 
 /// Whether an object is an array.
 pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    // SAFETY: asks about a live object.
-    Ok(unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } != 0
-        || object.hasattr("__dlpack__")?
-        || object.hasattr("__array__")?)
+    // A class has the methods of its objects, but is no array.
+    Ok(!object.is_instance_of::<PyType>()
+        && (buffer::speaks(object) || dlpack::speaks(object)? || numpy::speaks(object)?))
 }
 
-/// A tensor over memory that may be written.
-pub(crate) fn writable(_object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-    Err(PyTypeError::new_err("out is not here yet"))
+/// The array as a tensor, over the same memory where that can be; `None` for an object that is no array.
+pub(crate) fn tensor(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    import(object, None)
+}
+
+/// The array as a tensor, copied or not as asked; `None` for an object that is no array.
+pub(crate) fn import(object: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Tensor>> {
+    let py = object.py();
+    match borrow(object, copy)? {
+        Some(lent) => lent.tensor(py, copy).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn borrow(object: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Lent>> {
+    if object.is_instance_of::<PyType>() {
+        return Ok(None);
+    }
+    let mut denied = None;
+    if buffer::speaks(object) {
+        match buffer::borrow(object, false) {
+            Ok(lent) => return Ok(Some(lent)),
+            Err(Failure::Final(why)) => return Err(why),
+            Err(Failure::Denied(why)) if numpy::is_array(object)? => {
+                return numpy::borrow(object, false, why).map(Some);
+            }
+            Err(Failure::Denied(why)) => denied = Some(why),
+        }
+    }
+    if dlpack::speaks(object)? {
+        return dlpack::borrow(object).map(Some);
+    }
+    if let Some(array) = numpy::converted(object, copy)? {
+        return match buffer::borrow(&array, false) {
+            Ok(lent) => Ok(Some(lent)),
+            Err(Failure::Final(why)) => Err(why),
+            Err(Failure::Denied(why)) => numpy::borrow(&array, false, why).map(Some),
+        };
+    }
+    match denied {
+        Some(why) => Err(why),
+        None => Ok(None),
+    }
+}
+
+/// A tensor over memory that may be written: a NumPy array, another writable buffer, or a DLPack tensor that is
+/// not marked read-only. Nobody else has its storage.
+pub(crate) fn writable(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let py = object.py();
+    let class = object.get_type().name()?;
+    let denied =
+        |why: &PyErr| PyValueError::new_err(format!("out cannot be written: {}", why.value(py)));
+    if object.is_instance_of::<PyTensor>() {
+        return Err(PyTypeError::new_err(
+            "out is a Tensor, and tensors are immutable: give a NumPy array or another writable buffer",
+        ));
+    }
+    let lent = if object.is_instance_of::<PyType>() {
+        None
+    } else if buffer::speaks(object) {
+        // Whoever denies the buffer to a writer is not asked by another protocol, which may not know.
+        match buffer::borrow(object, true) {
+            Ok(lent) => Some(lent),
+            Err(Failure::Final(why)) => return Err(why),
+            Err(Failure::Denied(why)) => {
+                let free = numpy::is_array(object)?
+                    && object.getattr("flags")?.getattr("writeable")?.is_truthy()?;
+                match free {
+                    true => Some(numpy::borrow(object, true, why)?),
+                    false => return Err(denied(&why)),
+                }
+            }
+        }
+    } else if dlpack::speaks(object)? {
+        Some(dlpack::borrow(object)?)
+    } else {
+        None
+    };
+    let Some(lent) = lent else {
+        return Err(PyTypeError::new_err(format!(
+            "out is of class {class}, but a NumPy array or another writable buffer is needed"
+        )));
+    };
+    if !lent.is_writable() {
+        return Err(PyValueError::new_err(
+            "out cannot be written: it is read-only",
+        ));
+    }
+    match lent.obstacle() {
+        Some(why) => Err(PyValueError::new_err(format!(
+            "out cannot be written in place: {why}"
+        ))),
+        None => lent.shared().or_raise(py),
+    }
 }

@@ -3,6 +3,7 @@
 mod export;
 mod index;
 mod numbers;
+mod numpy;
 mod slot;
 
 use std::ffi::c_int;
@@ -15,6 +16,7 @@ use stridewise::prelude::*;
 
 use crate::dtype::PyDType;
 use crate::errors::OrRaise;
+use crate::foreign::dlpack;
 use numbers::{nest, numbers};
 pub(crate) use slot::{Slot, object};
 
@@ -112,19 +114,51 @@ impl PyTensor {
         }
     }
 
-    /// A NumPy array over the same memory, read-only.
-    fn numpy<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let numpy = py.import("numpy")?;
-        if slf.get().inner.dtype() != DType::BF16 {
-            return numpy.call_method1("asarray", (slf,));
-        }
-        let bits = PyTensor {
-            inner: slf.get().bits(py)?.into(),
+    /// A NumPy array over the same memory, read-only. bfloat16 needs the package ml_dtypes.
+    fn numpy(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyAny>> {
+        numpy::shared(&slf)
+    }
+
+    /// A NumPy array, as `numpy.asarray` asks for it.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: Bound<'py, PyTensor>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        numpy::array(&slf, dtype, copy)
+    }
+
+    /// A DLPack capsule over the same memory, marked read-only; a copy for libraries that cannot be told so, and
+    /// of negative strides, which most misread, unless `copy` is False.
+    /// PyTorch and Paddle take the mark but do not heed it: what is written there changes the tensor.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<Bound<'py, PyAny>>,
+        max_version: Option<Bound<'py, PyAny>>,
+        dl_device: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let request = dlpack::Request {
+            stream: stream.as_ref(),
+            max_version: max_version.as_ref(),
+            device: dl_device.as_ref(),
+            copy,
         };
-        let bits = numpy.call_method1("asarray", (bits,))?;
-        let bfloat16 = py.import("ml_dtypes")?.getattr("bfloat16")?;
-        bits.call_method1("view", (bfloat16,))
+        dlpack::export(py, &self.inner, request)
+    }
+
+    /// Where the memory is, in DLPack's numbers: the CPU.
+    fn __dlpack_device__(&self) -> (i64, i64) {
+        dlpack::device()
+    }
+
+    /// The bytes of the elements, row-major.
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.to_bytes()).or_raise(py)?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -235,18 +269,6 @@ impl PyTensor {
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
         // SAFETY: the structure is one that `__getbuffer__` has filled, and this is the only release.
         unsafe { export::release(view) }
-    }
-}
-
-impl PyTensor {
-    /// The bits of 16-bit elements, over the same memory.
-    fn bits(&self, py: Python<'_>) -> PyResult<Tensor> {
-        Tensor::new(
-            self.inner.storage().clone(),
-            DType::U16,
-            self.inner.layout().clone(),
-        )
-        .or_raise(py)
     }
 }
 

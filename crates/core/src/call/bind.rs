@@ -67,14 +67,31 @@ fn whole<E: Engine, A: Argument<E>>(
             if engine.rank(x)? != 0 || !engine.dtype(x).is_integer() {
                 return Ok(None);
             }
-            Ok(match engine.read_sizes(x)?.as_slice() {
-                [Extent::Is(size)] => size.known().and_then(|n| isize::try_from(n).ok()),
-                [Extent::Infer] => Some(-1),
-                [Extent::Negative(n)] => Some(*n),
-                _ => None,
-            })
+            Ok(engine.read_sizes(x)?.first().and_then(number))
         }
         _ => Ok(None),
+    }
+}
+
+/// The number that was read from a tensor, if it is known.
+fn number<S: Size>(extent: &Extent<S>) -> Option<isize> {
+    match extent {
+        Extent::Is(size) => isize::try_from(size.known()?).ok(),
+        Extent::Infer => Some(-1),
+        Extent::Negative(n) => Some(*n),
+    }
+}
+
+/// The numbers in a 1-D integer tensor; `None` for any other.
+fn numbers<E: Engine, A: Argument<E>>(
+    engine: &E,
+    arg: &A,
+) -> Result<Option<SmallVec<[isize; 8]>>, A::Error> {
+    let x = arg.tensor()?;
+    let x = x.borrow();
+    match engine.rank(x)? == 1 && engine.dtype(x).is_integer() {
+        true => Ok(engine.read_sizes(x)?.iter().map(number).collect()),
+        false => Ok(None),
     }
 }
 
@@ -230,7 +247,13 @@ impl<S: Size> Bind<S> for Axes {
         if let Some(axes) = given.plain_numbers() {
             return Ok(Axes::These(axes));
         }
-        match given.look(ParamKind::Axes)? {
+        let look = given.look(ParamKind::Axes)?;
+        if let (Look::Tensor, What::One(arg)) = (&look, given.what)
+            && let Some(axes) = numbers(given.engine, arg)?
+        {
+            return Ok(Axes::These(axes));
+        }
+        match look {
             Look::None => Ok(Axes::All),
             Look::List => {
                 let mut axes = SmallVec::new();
