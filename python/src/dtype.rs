@@ -48,11 +48,13 @@ pub(crate) struct PyDType(pub(crate) DType);
 
 #[pymethods]
 impl PyDType {
+    /// NumPy's name of it.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
+    /// Bytes of one element.
     #[getter]
     fn itemsize(&self) -> usize {
         self.0.width()

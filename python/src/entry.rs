@@ -17,6 +17,7 @@ use stridewise::table::{Arity, Entry};
 use stridewise::{Cpu, Error, Tensor, take_into};
 
 use crate::arguments::{Object, Raised};
+use crate::docs::docstring;
 use crate::foreign;
 use crate::tensor::PyTensor;
 
@@ -249,23 +250,24 @@ fn read_name(value: &Object<'_>) -> Result<Option<String>, Raised> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let class = py.get_type::<PyTensor>();
+    let home = module.name()?;
     for (line, entry) in TABLE.iter().enumerate() {
         let Some((function, method)) = FUNCTIONS.get(line).zip(METHODS.get(line)) else {
             return Err(PyRuntimeError::new_err(
                 "the operator table has outgrown the module",
             ));
         };
-        let def = definition(entry, *function);
+        let def = definition(entry, *function, false);
         // SAFETY: the definition is never freed, and its function has the type its flags say.
         let function = unsafe {
             Bound::from_owned_ptr_or_err(
                 py,
-                ffi::PyCFunction_NewEx(def, std::ptr::null_mut(), std::ptr::null_mut()),
+                ffi::PyCFunction_NewEx(def, std::ptr::null_mut(), home.as_ptr()),
             )?
         };
         module.add(entry.name, function)?;
-        if matches!(entry.arity, Arity::One | Arity::Each) {
-            let def = definition(entry, *method);
+        if entry.is_method() {
+            let def = definition(entry, *method, true);
             // SAFETY: as above; the type is a heap type that takes attributes.
             let method = unsafe {
                 Bound::from_owned_ptr_or_err(py, ffi::PyDescr_NewMethod(class.as_type_ptr(), def))?
@@ -277,15 +279,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A definition that lives as long as the process, as the interpreter asks.
-fn definition(entry: &Entry, function: Fast) -> *mut ffi::PyMethodDef {
+fn definition(entry: &Entry, function: Fast, method: bool) -> *mut ffi::PyMethodDef {
     let text = |text: String| CString::new(text).unwrap_or_default().into_raw();
-    let doc = format!("{}\n\n{}", entry.signature(), entry.summary);
     Box::into_raw(Box::new(ffi::PyMethodDef {
         ml_name: text(entry.name.to_string()),
         ml_meth: ffi::PyMethodDefPointer {
             PyCFunctionFastWithKeywords: function,
         },
         ml_flags: (ffi::METH_FASTCALL | ffi::METH_KEYWORDS) as c_int,
-        ml_doc: text(doc),
+        ml_doc: text(docstring(entry, method)),
     }))
 }

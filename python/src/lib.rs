@@ -2,6 +2,7 @@
 //! made from the operator table when the module is loaded.
 
 mod arguments;
+mod docs;
 mod dtype;
 mod entry;
 mod errors;
@@ -39,6 +40,8 @@ fn _table() -> Vec<(&'static str, String, String, &'static str)> {
 /// The native part of the package `stridewise`.
 #[pymodule]
 fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Set, not added: `__all__` is for names of the package.
+    module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<PyTensor>()?;
     module.add_class::<PyDType>()?;
     module.add_class::<PySymbol>()?;

@@ -15,6 +15,7 @@ impl PySymbol {
         PySymbol(Symbol::new(name))
     }
 
+    /// The name.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()

@@ -1,5 +1,8 @@
 """Shape work on tensors, once and properly.
 
+Every operator is a function and, where it has a first tensor, a method of `Tensor`. Functions take tensors, arrays
+of other libraries, numbers and nested lists; views share memory, and strides count elements.
+
 >>> import stridewise as sw
 >>> x = sw.asarray([[1, 2, 3], [4, 5, 6]])
 >>> sw.expand(sw.unflatten(x, 1, [3, 1]), -1, -1, 4).strides
@@ -8,7 +11,7 @@
 
 from __future__ import annotations
 
-from stridewise import _stridewise, nn
+from stridewise import nn, typing
 from stridewise._errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -22,8 +25,14 @@ from stridewise._errors import (
     TooEarly,
     TooLarge,
 )
-from stridewise._stridewise import *  # noqa: F403
+from stridewise._stridewise import *
 from stridewise._stridewise import Symbol, asarray
+from stridewise._stridewise import __version__ as __version__
+
+# These hide a built-in, so they are not part of `import *`.
+from stridewise._stridewise import bool as bool
+from stridewise._stridewise import slice as slice
+from stridewise._stridewise import sum as sum
 
 to_tensor = asarray
 symbol = Symbol
@@ -38,10 +47,66 @@ __all__ = [
     "OutOfMemory",
     "ShapeError",
     "StridewiseError",
+    "Symbol",
+    "Tensor",
     "TooEarly",
     "TooLarge",
+    "asarray",
+    "bfloat16",
+    "complex64",
+    "complex128",
+    "dtype",
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
     "nn",
     "symbol",
     "to_tensor",
-    *(name for name in dir(_stridewise) if not name.startswith("_")),
+    "typing",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    # names: written by `cargo xtask docs`
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "atleast_nd",
+    "expand",
+    "expand_as",
+    "broadcast_to",
+    "repeat",
+    "tile",
+    "repeat_interleave",
+    "unflatten",
+    "flatten",
+    "reshape",
+    "view",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "transpose",
+    "swapaxes",
+    "moveaxis",
+    "flip",
+    "take",
+    "index_select",
+    "take_along_axis",
+    "index_add",
+    "enforce_shape",
+    "unstack",
+    "contiguous",
+    "cast",
+    "shape_of",
+    "concat",
+    "stack",
+    "zeros",
+    "ones",
+    "full",
+    "arange",
+    # names end
 ]

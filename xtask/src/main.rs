@@ -1,19 +1,23 @@
 //! Every chore of the repository, as `cargo xtask NAME`.
 
 mod docs;
+mod environment;
 mod python;
 mod steps;
+mod stubs;
 
 use std::process::ExitCode;
 
-use steps::{Step, cargo, run_all};
+use steps::{Failure, Step, cargo, run_all};
 
 const USAGE: &str = "\
 cargo xtask NAME
 
-  test     format, lint, test, document and run everything; what CI does
-  docs     write the tables that come from the operator table
-  bench    what views cost, and operators that move data against a warm fill";
+  test     format, lint, test, document and run everything; what CI does. With names, such as
+           `test python wheel`, only the steps that begin so
+  docs     write what comes from the operator table: tables of the documentation, type stubs
+  wheel    build the Python package into target/wheels
+  bench    what views cost, operators that move data against a warm fill, and calls from Python";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -23,8 +27,9 @@ fn main() -> ExitCode {
         .collect::<Vec<_>>()
         .as_slice()
     {
-        ["test"] => run_all(&test()),
+        ["test", only @ ..] => some(test(), only).and_then(|steps| run_all(&steps)),
         ["docs"] => docs::write(),
+        ["wheel"] => python::wheel(),
         ["bench"] => run_all(&bench()),
         _ => {
             eprintln!("{USAGE}");
@@ -38,6 +43,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The steps that were asked for, or all of them.
+fn some(mut steps: Vec<Step>, only: &[&str]) -> Result<Vec<Step>, Failure> {
+    for name in only {
+        if !steps.iter().any(|step| step.name().starts_with(name)) {
+            let there: Vec<&str> = steps.iter().map(Step::name).collect();
+            return Err(format!(
+                "no step is called {name}: there are {}",
+                there.join(", ")
+            ));
+        }
+    }
+    steps.retain(|step| only.is_empty() || only.iter().any(|name| step.name().starts_with(name)));
+    Ok(steps)
 }
 
 fn test() -> Vec<Step> {
@@ -57,7 +77,10 @@ fn test() -> Vec<Step> {
             ]),
         ),
         Step::command("test", cargo(["test", "--workspace", "--locked"])),
-        Step::check("python", python::test),
+        Step::check("python build", python::build),
+        Step::check("python lint", python::check),
+        Step::check("python test", python::test),
+        Step::check("wheel", python::test_wheel),
         Step::command(
             "document",
             cargo(["doc", "--workspace", "--no-deps", "--locked"])
@@ -80,5 +103,6 @@ fn bench() -> Vec<Step> {
             "memory",
             cargo(["bench", "--package", "stridewise", "--bench", "memory"]),
         ),
+        Step::check("python calls", python::bench),
     ]
 }

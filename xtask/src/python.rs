@@ -1,55 +1,118 @@
-//! The Python package: a virtual environment of the repository's own, the package built into it, its tests.
+//! The Python package: built into the repository's own environment, linted, type-checked and tested; and as a
+//! wheel, in an environment with nothing else.
 
+use std::ffi::OsStr;
+use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
-use crate::steps::{Failure, root};
+use crate::environment::{Environment, Scratch};
+use crate::steps::{Failure, quietly, root, run};
 
-fn environment() -> PathBuf {
-    root().join(".venv")
+const WHEELS: &str = "target/wheels";
+
+/// Builds the package into `.venv`, which is made first if it has to be.
+pub(crate) fn build() -> Result<(), Failure> {
+    develop(&[]).map(drop)
 }
 
-fn program(name: &str) -> PathBuf {
-    let folder = if cfg!(windows) { "Scripts" } else { "bin" };
-    environment().join(folder).join(name)
+fn develop(profile: &[&str]) -> Result<Environment, Failure> {
+    let environment = Environment::of_the_repository()?;
+    let wanted = ["-r", "python/requirements-test.txt"].map(OsStr::new);
+    environment.install(&wanted)?;
+    let mut maturin = environment.command("maturin");
+    quietly(maturin.args(["develop", "--locked"]).args(profile))?;
+    Ok(environment)
 }
 
-fn run(command: &mut Command) -> Result<(), Failure> {
-    let text = format!("{command:?}");
-    match command.current_dir(root()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(format!("{text} failed")),
-        Err(error) => Err(format!("{text} cannot be run: {error}")),
-    }
+/// Format, lint and types.
+pub(crate) fn check() -> Result<(), Failure> {
+    let environment = Environment::of_the_repository()?;
+    let mut folders = vec!["python"];
+    folders.extend(root().join("bench").exists().then_some("bench"));
+    environment.module(
+        "ruff",
+        &[&["format", "--check", "--quiet"][..], &folders].concat(),
+    )?;
+    environment.module("ruff", &[&["check", "--quiet"][..], &folders].concat())?;
+    environment.module(
+        "mypy",
+        &[
+            "--strict",
+            "python/stridewise",
+            "python/tests/typing_sample.py",
+        ],
+    )?;
+    let allowed = [
+        "--allowlist",
+        "python/stubtest.txt",
+        "--ignore-unused-allowlist",
+    ];
+    environment.module("mypy.stubtest", &[&["stridewise"][..], &allowed].concat())
 }
 
-/// Builds the package into the environment and runs its tests and the examples in its documentation.
+/// The tests, examples in docstrings among them.
 pub(crate) fn test() -> Result<(), Failure> {
-    if !program("python").exists() {
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(environment()))?;
+    Environment::of_the_repository()?.module("pytest", &["--quiet"])
+}
+
+/// Builds a wheel into `target/wheels` and says where it is.
+pub(crate) fn wheel() -> Result<(), Failure> {
+    let path = build_wheel()?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+fn build_wheel() -> Result<PathBuf, Failure> {
+    let environment = Environment::of_the_repository()?;
+    let wanted = ["-r", "python/requirements-test.txt"].map(OsStr::new);
+    environment.install(&wanted)?;
+    // Older wheels go, so that the one that is there afterwards is the one that was built.
+    for old in wheels() {
+        fs::remove_file(&old).map_err(|error| format!("{}: {error}", old.display()))?;
     }
-    let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ];
-    run(Command::new(program("python"))
-        .args(pip)
-        .args(["-r", "python/requirements-test.txt"]))?;
-    run(Command::new(program("maturin"))
-        .args(["develop", "--quiet", "--locked"])
-        .env("VIRTUAL_ENV", environment()))?;
-    let tests = [
-        "-m",
-        "pytest",
-        "--quiet",
-        "--doctest-modules",
-        "python/stridewise",
-        "python/tests",
-    ];
-    run(Command::new(program("python")).args(tests))
+    let build = ["build", "--release", "--locked", "--out", WHEELS];
+    quietly(environment.command("maturin").args(build))?;
+    let built = wheels().next();
+    built.ok_or(format!("maturin has built no wheel into {WHEELS}"))
+}
+
+fn wheels() -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(root().join(WHEELS)).into_iter().flatten();
+    let paths = files.flatten().map(|file| file.path());
+    paths.filter(|path| path.extension().is_some_and(|ending| ending == "whl"))
+}
+
+/// Installs the wheel into an environment with nothing else and runs the README's first Python example there.
+pub(crate) fn test_wheel() -> Result<(), Failure> {
+    let wheel = build_wheel()?;
+    let scratch = Scratch::new("stridewise-wheel")?;
+    let environment = Environment::empty(&scratch.path().join("empty"))?;
+    let only = [OsStr::new("--no-index"), wheel.as_os_str()];
+    environment.install(&only)?;
+    // Away from the repository, so that the package can only come from the wheel.
+    let mut python = environment.command("python");
+    run(python.args(["-c", &example()?]).current_dir(scratch.path()))
+}
+
+/// The first Python example of the README, the one that needs no other package.
+fn example() -> Result<String, Failure> {
+    let readme = fs::read_to_string(root().join("README.md"))
+        .map_err(|error| format!("README.md: {error}"))?;
+    let code = readme
+        .split_once("```python\n")
+        .and_then(|(_, rest)| rest.split_once("```"));
+    match code {
+        Some((code, _)) => Ok(code.to_string()),
+        None => Err("README.md has no Python example".to_string()),
+    }
+}
+
+/// Time per call beside other libraries, where they are installed.
+pub(crate) fn bench() -> Result<(), Failure> {
+    if !root().join("bench/calls.py").exists() {
+        println!("there is no bench/calls.py");
+        return Ok(());
+    }
+    let environment = develop(&["--release"])?;
+    run(environment.command("python").arg("bench/calls.py"))
 }

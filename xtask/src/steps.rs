@@ -1,7 +1,8 @@
 //! Running commands one after another, saying what each is and how long it took.
 
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
 /// Why a chore failed.
@@ -52,20 +53,44 @@ impl Cargo {
             .args(&self.args)
             .envs(self.env.iter().copied())
             .current_dir(root());
-        if self.quiet {
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        match self.quiet {
+            true => quietly(&mut command),
+            false => run(&mut command),
         }
-        let done = command.spawn().and_then(|child| child.wait_with_output());
-        let done = done.map_err(|error| format!("cargo cannot be run: {error}"))?;
-        if done.status.success() {
-            return Ok(());
+    }
+}
+
+/// Runs a command and shows what it says.
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status();
+    done(command, status.map(|status| (status, String::new())))
+}
+
+/// Runs a command and shows what it says only if it fails.
+pub(crate) fn quietly(command: &mut Command) -> Result<(), Failure> {
+    let output = command.output().map(|output| {
+        let said = [output.stdout, output.stderr].concat();
+        (output.status, String::from_utf8_lossy(&said).into_owned())
+    });
+    done(command, output)
+}
+
+fn done(command: &Command, result: io::Result<(ExitStatus, String)>) -> Result<(), Failure> {
+    let words: Vec<_> = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect();
+    // A program given as text is known by its first line.
+    let words = words.join(" ");
+    let line = words.lines().next().unwrap_or_default();
+    match result {
+        Ok((status, _)) if status.success() => Ok(()),
+        Ok((status, said)) => {
+            eprint!("{said}");
+            Err(format!("`{line}` failed: {status}"))
         }
-        eprint!(
-            "{}{}",
-            String::from_utf8_lossy(&done.stdout),
-            String::from_utf8_lossy(&done.stderr)
-        );
-        Err(format!("`cargo {}` failed", self.args.join(" ")))
+        Err(error) => Err(format!("`{line}` cannot be run: {error}")),
     }
 }
 
@@ -75,6 +100,10 @@ impl Step {
             name,
             work: Work::Command(command),
         }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.name
     }
 
     pub(crate) fn check(name: &'static str, check: fn() -> Result<(), Failure>) -> Step {

@@ -1,6 +1,10 @@
 //! The operator table: what a line of it says, and the macro that turns the lines into data, methods,
 //! functions and the call by name.
 
+mod signature;
+
+pub use signature::{How, PythonParam, Role, python_parts};
+
 /// What happens to the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -88,61 +92,6 @@ pub struct Entry {
     pub receiver: &'static str,
     /// The other parameters, in order.
     pub params: &'static [Param],
-}
-
-impl Entry {
-    /// Whether the sizes, axes or items may be given one by one: they are the only parameter.
-    pub fn is_variadic(&self) -> bool {
-        match self.params {
-            [only] => matches!(
-                only.kind,
-                ParamKind::Sizes | ParamKind::Axes | ParamKind::Items
-            ),
-            _ => false,
-        }
-    }
-
-    /// The parameters a call can name, in order: a mode brings its `fill_value` along.
-    pub fn parameters(&self) -> impl Iterator<Item = Param> {
-        self.params.iter().flat_map(|param| {
-            let fill = Param {
-                name: "fill_value",
-                kind: ParamKind::OptionalScalar,
-                default: Some("None"),
-            };
-            [
-                Some(*param),
-                (param.kind == ParamKind::Mode).then_some(fill),
-            ]
-            .into_iter()
-            .flatten()
-        })
-    }
-
-    /// The call as Python writes it: `take(input, index, axis=None, mode="raise", fill_value=None)`.
-    pub fn signature(&self) -> String {
-        let mut parts = Vec::new();
-        match self.arity {
-            Arity::None => {}
-            Arity::Each => parts.push(format!("*{}", self.receiver)),
-            Arity::One | Arity::Many => parts.push(self.receiver.to_string()),
-        }
-        for param in self.parameters() {
-            parts.push(match param.default {
-                _ if self.is_variadic() => format!("*{}", param.name),
-                None => param.name.to_string(),
-                Some(word) => {
-                    let quoted = matches!(
-                        param.kind,
-                        ParamKind::Mode | ParamKind::Place | ParamKind::DType
-                    );
-                    let quote = if quoted { "\"" } else { "" };
-                    format!("{}={quote}{word}{quote}", param.name)
-                }
-            });
-        }
-        format!("{}({})", self.name, parts.join(", "))
-    }
 }
 
 /// What an operator called by name returns.

@@ -1,0 +1,222 @@
+//! The operators in the type stubs, `python/stridewise/_stridewise.pyi`, written from the operator table. Where a
+//! call has several forms, each is an overload; the text is laid out as the formatter would.
+
+use stridewise_core::operators::TABLE;
+use stridewise_core::table::{Arity, Entry, How, ParamKind, PythonParam, Role, python_parts};
+
+/// The formatter's width, as in pyproject.toml.
+const WIDTH: usize = 120;
+
+/// Operators that `import *` leaves out, since it would hide Python's own; a test of the package finds others.
+const HIDING: &[&str] = &["slice", "sum"];
+
+/// Every operator as a function.
+pub(crate) fn functions() -> String {
+    let functions = TABLE.iter().map(|entry| stub(entry, false));
+    functions.chain(["\n".to_string()]).collect()
+}
+
+/// Every operator that has a first tensor as a method.
+pub(crate) fn methods() -> String {
+    let methods = TABLE.iter().filter(|entry| entry.is_method());
+    methods.map(|entry| stub(entry, true)).collect()
+}
+
+/// Every name the functions define, for `__all__`; of the package, without those that hide a built-in.
+pub(crate) fn names(package: bool) -> String {
+    let names = TABLE.iter().map(|entry| entry.name);
+    let names = names.filter(|name| !package || !HIDING.contains(name));
+    names.map(|name| format!("    \"{name}\",\n")).collect()
+}
+
+/// One form of a call: its parameters and what it returns.
+struct Form {
+    parts: Vec<String>,
+    result: &'static str,
+}
+
+fn stub(entry: &Entry, method: bool) -> String {
+    let forms = forms(entry, method);
+    let indent = if method { "    " } else { "" };
+    let overload = match forms.len() {
+        1 => String::new(),
+        _ => format!("{indent}@overload\n"),
+    };
+    let define = |mut form: Form| {
+        if method {
+            form.parts.insert(0, "self".to_string());
+        }
+        format!("{overload}{}", laid_out(entry.name, &form, indent))
+    };
+    forms.into_iter().map(define).collect()
+}
+
+fn forms(entry: &Entry, method: bool) -> Vec<Form> {
+    let params = entry.python_parameters(method);
+    if entry.arity == Arity::Each {
+        return each(method);
+    }
+    let usual = Form {
+        parts: python_parts(&params, typed),
+        result: result(entry),
+    };
+    if entry.name == "enforce_shape" && !method {
+        // An array of any library comes back as it is; numbers and lists become a tensor first.
+        let whole = |class: &str| {
+            python_parts(&params, |param| match param.role {
+                Role::Receiver => format!("{}: {class}", param.name),
+                _ => typed(param),
+            })
+        };
+        return vec![
+            Form {
+                parts: whole("complex | list[Any] | tuple[Any, ...]"),
+                result: usual.result,
+            },
+            Form {
+                parts: whole("_T"),
+                result: "tuple[_T, list[Any]]",
+            },
+        ];
+    }
+    if entry.is_variadic() {
+        // The whole list can be given by its name instead.
+        let by_name: Vec<PythonParam> = params
+            .iter()
+            .map(|param| match param.how {
+                How::OneByOne => PythonParam {
+                    how: How::Keyword,
+                    ..*param
+                },
+                _ => *param,
+            })
+            .collect();
+        let optional = entry.params.iter().any(|param| param.default.is_some());
+        let parts = python_parts(&by_name, |param| match param.role {
+            Role::Param(ParamKind::Items) => format!("{}: _Item | Sequence[_Item]", param.name),
+            Role::Param(_) if optional => format!("{} | None", typed(param)),
+            _ => typed(param),
+        });
+        let result = usual.result;
+        return vec![usual, Form { parts, result }];
+    }
+    match params.iter().position(|param| param.role == Role::Out) {
+        Some(at) => vec![
+            usual,
+            into_given(&params, at, true),
+            into_given(&params, at, false),
+        ],
+        None => vec![usual],
+    }
+}
+
+/// The call that writes into `out` and returns it: given by name, or in its place after all before it.
+fn into_given(params: &[PythonParam], out: usize, by_name: bool) -> Form {
+    let mut params = params.to_vec();
+    for (at, param) in params.iter_mut().enumerate() {
+        match by_name {
+            true if at >= out => param.how = How::Keyword,
+            false if at < out => param.default = None,
+            _ => {}
+        }
+    }
+    let given = |param: &PythonParam| match param.role {
+        Role::Out => "out: _T".to_string(),
+        _ => typed(param),
+    };
+    Form {
+        parts: python_parts(&params, given),
+        result: "_T",
+    }
+}
+
+/// One tensor gives one, none or several give a list.
+fn each(method: bool) -> Vec<Form> {
+    let form = |parts: &[&str], result| Form {
+        parts: parts.iter().map(|part| part.to_string()).collect(),
+        result,
+    };
+    let name = "name: str | None = None";
+    let several = "*inputs: ArrayLike";
+    match method {
+        true => vec![
+            form(&["*", name], "Tensor"),
+            form(&["second: ArrayLike", "/", several, name], "list[Tensor]"),
+        ],
+        false => vec![
+            form(&["*", name], "list[Tensor]"),
+            form(&["first: ArrayLike", "/", "*", name], "Tensor"),
+            form(
+                &["first: ArrayLike", "second: ArrayLike", "/", several, name],
+                "list[Tensor]",
+            ),
+        ],
+    }
+}
+
+fn result(entry: &Entry) -> &'static str {
+    match entry.name {
+        "unstack" => "list[Tensor]",
+        "enforce_shape" => "tuple[Tensor, list[Any]]",
+        _ => "Tensor",
+    }
+}
+
+/// A parameter with its type: `axis: SupportsIndex | None = None`.
+fn typed(param: &PythonParam) -> String {
+    let class = match param.role {
+        Role::Receiver if param.name == "inputs" => "Sequence[ArrayLike]",
+        Role::Receiver => "ArrayLike",
+        Role::Out => "None",
+        Role::Name => "str | None",
+        Role::Param(kind) => class(kind),
+    };
+    let star = if param.how == How::OneByOne { "*" } else { "" };
+    match param.default_text() {
+        Some(default) if default == "None" && !class.ends_with("None") => {
+            format!("{}: {class} | None = None", param.name)
+        }
+        Some(default) => format!("{}: {class} = {default}", param.name),
+        None => format!("{star}{}: {class}", param.name),
+    }
+}
+
+fn class(kind: ParamKind) -> &'static str {
+    match kind {
+        ParamKind::Tensor => "ArrayLike",
+        ParamKind::Sizes => "SizesLike",
+        ParamKind::Axes => "AxesLike",
+        ParamKind::Int | ParamKind::Count => "SupportsIndex",
+        ParamKind::OptionalInt => "SupportsIndex | None",
+        ParamKind::Bool => "_bool",
+        ParamKind::Scalar => "complex",
+        ParamKind::OptionalScalar => "complex | None",
+        ParamKind::DType => "DTypeLike",
+        ParamKind::OptionalDType => "DTypeLike | None",
+        ParamKind::Mode => "Literal[\"raise\", \"wrap\", \"clip\", \"fill\"]",
+        ParamKind::Place => "Literal[\"front\", \"back\", \"numpy\"]",
+        ParamKind::Items => "_Item",
+        ParamKind::Pattern => "Pattern",
+    }
+}
+
+/// The definition on one line if it fits, else the parameters on one line, else one line for each.
+fn laid_out(name: &str, form: &Form, indent: &str) -> String {
+    let (parts, result) = (form.parts.join(", "), form.result);
+    let line = format!("{indent}def {name}({parts}) -> {result}: ...\n");
+    if line.len() <= WIDTH + 1 {
+        return line;
+    }
+    let inner = format!("{indent}    {parts}\n");
+    let inner = match inner.len() <= WIDTH + 1 {
+        true => inner,
+        false => {
+            let each = form
+                .parts
+                .iter()
+                .map(|part| format!("{indent}    {part},\n"));
+            each.collect()
+        }
+    };
+    format!("{indent}def {name}(\n{inner}{indent}) -> {result}: ...\n")
+}
