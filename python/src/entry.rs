@@ -73,49 +73,51 @@ unsafe fn enter<const LINE: usize>(
     count: ffi::Py_ssize_t,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the caller holds the lock.
-    let py = unsafe { Python::assume_attached() };
-    let work = || -> PyResult<Py<PyAny>> {
-        let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: the interpreter lends the objects, none of them null, for the time of the call.
-        let lent = |object| unsafe { Object::lent(py, object) };
-        // SAFETY: `at` is below the number of arguments.
-        let object = |at: usize| lent(unsafe { *args.add(at) });
-        let mut given = Positional::new();
-        if let Some(receiver) = receiver {
-            given.push(lent(receiver));
-        }
-        given.extend((0..count).map(object));
-        if names.is_null() {
-            return run(py, LINE, &mut given, &mut Keywords::new(), None);
-        }
-        // SAFETY: the interpreter passes a tuple of strings.
-        let names = unsafe { Bound::from_borrowed_ptr(py, names).cast_into_unchecked::<PyTuple>() };
-        let words = names.iter().map(|name| Ok(name.cast_into::<PyString>()?));
-        let words = words.collect::<PyResult<SmallVec<[_; 4]>>>()?;
-        let mut named = Keywords::new();
-        let mut node = None;
-        for (at, word) in words.iter().enumerate() {
-            match word.to_str()? {
-                "name" => node = Some(object(count + at)),
-                name => named.push((name, object(count + at))),
+    // The lock is held already, but PyO3 must know: it lets objects go at once only where it does.
+    Python::attach(|py| {
+        let work = || -> PyResult<Py<PyAny>> {
+            let count = usize::try_from(count).unwrap_or(0);
+            // SAFETY: the interpreter lends the objects, none of them null, for the time of the call.
+            let lent = |object| unsafe { Object::lent(py, object) };
+            // SAFETY: `at` is below the number of arguments.
+            let object = |at: usize| lent(unsafe { *args.add(at) });
+            let mut given = Positional::new();
+            if let Some(receiver) = receiver {
+                given.push(lent(receiver));
+            }
+            given.extend((0..count).map(object));
+            if names.is_null() {
+                return run(py, LINE, &mut given, &mut Keywords::new(), None);
+            }
+            // SAFETY: the interpreter passes a tuple of strings.
+            let names =
+                unsafe { Bound::from_borrowed_ptr(py, names).cast_into_unchecked::<PyTuple>() };
+            let words = names.iter().map(|name| Ok(name.cast_into::<PyString>()?));
+            let words = words.collect::<PyResult<SmallVec<[_; 4]>>>()?;
+            let mut named = Keywords::new();
+            let mut node = None;
+            for (at, word) in words.iter().enumerate() {
+                match word.to_str()? {
+                    "name" => node = Some(object(count + at)),
+                    name => named.push((name, object(count + at))),
+                }
+            }
+            run(py, LINE, &mut given, &mut named, node)
+        };
+        let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            Err(PyRuntimeError::new_err(format!(
+                "{}: an internal error, which is a bug in stridewise",
+                TABLE.get(LINE).map_or("?", |entry| entry.name)
+            )))
+        });
+        match result {
+            Ok(value) => value.into_ptr(),
+            Err(error) => {
+                error.restore(py);
+                std::ptr::null_mut()
             }
         }
-        run(py, LINE, &mut given, &mut named, node)
-    };
-    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(PyRuntimeError::new_err(format!(
-            "{}: an internal error, which is a bug in stridewise",
-            TABLE.get(LINE).map_or("?", |entry| entry.name)
-        )))
-    });
-    match result {
-        Ok(value) => value.into_ptr(),
-        Err(error) => {
-            error.restore(py);
-            std::ptr::null_mut()
-        }
-    }
+    })
 }
 
 #[inline]
