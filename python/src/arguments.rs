@@ -11,7 +11,7 @@ use pyo3::types::{
     PyBool, PyComplex, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
 use smallvec::SmallVec;
-use stridewise::call::{Argument, Failure, Look};
+use stridewise::call::{Argument, Failure, Look, literal};
 use stridewise::operators::{Dim, Dims};
 use stridewise::pool::in_small_steps;
 use stridewise::table::{Kind, ParamKind};
@@ -283,6 +283,14 @@ pub(crate) fn sizes_found<'py>(
             .into_any()),
     });
     PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The tensor that an object stands for: a tensor, an array, a number or nested lists.
+pub(crate) fn tensor_of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Tensor> {
+    match literal(&Cpu, &Object::from(object.clone()), name) {
+        Ok(held) => Ok(Borrow::<Tensor>::borrow(&held).clone()),
+        Err(raised) => Err(raised.exception(object.py(), None)),
+    }
 }
 
 /// What is taken out of the interpreter's lock and back into it.

@@ -1,8 +1,13 @@
 //! The class `dtype`, and the names other libraries have for element types.
 
+use pyo3::IntoPyObjectExt;
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyTuple, PyType};
 use stridewise::DType;
+use stridewise::dtype::Family;
 
 use crate::errors::OrRaise;
 
@@ -33,7 +38,7 @@ pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     }
     let class = object.get_type().name()?.to_string();
     // `DataType` is Paddle's.
-    if class.ends_with("DType") || class == "dtype" || class == "DataType" {
+    if class.ends_with("DType") || class.starts_with("dtype") || class == "DataType" {
         let name = object.str()?.to_string();
         let name = name.rsplit('.').next().unwrap_or_default();
         return Ok(name.parse().ok());
@@ -41,14 +46,45 @@ pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     Ok(None)
 }
 
-/// An element type: prints as NumPy's name and compares equal to it.
-#[pyclass(name = "dtype", module = "stridewise", frozen, eq, hash)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// An element type: prints as NumPy's name, and is equal to that name and to other libraries' dtypes of it.
+///
+/// Examples
+/// --------
+/// >>> import stridewise as sw
+/// >>> sw.dtype("float32") is sw.float32, sw.float32 == "float32", sw.dtype(float)
+/// (True, True, stridewise.float64)
+#[pyclass(name = "dtype", module = "stridewise", frozen)]
+#[derive(Clone, Copy)]
 pub(crate) struct PyDType(pub(crate) DType);
+
+/// One object for each dtype, so that `is` compares them too.
+static OBJECTS: PyOnceLock<Vec<Py<PyDType>>> = PyOnceLock::new();
+
+impl PyDType {
+    /// The object for a dtype.
+    pub(crate) fn object(py: Python<'_>, dtype: DType) -> PyResult<Py<PyDType>> {
+        let objects = OBJECTS.get_or_try_init(py, || {
+            DType::ALL
+                .into_iter()
+                .map(|dtype| Py::new(py, PyDType(dtype)))
+                .collect::<PyResult<Vec<_>>>()
+        })?;
+        let found = objects.iter().find(|object| object.get().0 == dtype);
+        match found {
+            Some(object) => Ok(object.clone_ref(py)),
+            None => Py::new(py, PyDType(dtype)),
+        }
+    }
+}
 
 #[pymethods]
 impl PyDType {
-    /// NumPy's name of it.
+    #[new]
+    fn new(dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
+        PyDType::object(dtype.py(), named_dtype(dtype)?)
+    }
+
+    /// NumPy's name.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.name()
@@ -60,6 +96,36 @@ impl PyDType {
         self.0.width()
     }
 
+    /// NumPy's letter for what the elements are: b, u, i, f or c.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0.family() {
+            Family::Bool => "b",
+            Family::Unsigned => "u",
+            Family::Signed => "i",
+            Family::Float => "f",
+            Family::Complex => "c",
+        }
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let same = match other.cast::<PyString>() {
+            Ok(name) => Some(name.to_cow()? == self.0.name()),
+            Err(_) => dtype(other)?.map(|dtype| dtype == self.0),
+        };
+        match (op, same) {
+            (CompareOp::Eq, Some(same)) => same.into_py_any(py),
+            (CompareOp::Ne, Some(same)) => (!same).into_py_any(py),
+            _ => Ok(py.NotImplemented()),
+        }
+    }
+
+    /// The hash of the name, which is equal.
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyString::new(py, self.0.name()).hash()
+    }
+
     fn __str__(&self) -> &'static str {
         self.0.name()
     }
@@ -69,9 +135,16 @@ impl PyDType {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let getattr = py.import("builtins")?.getattr("getattr")?;
-        let arguments = (py.import("stridewise._stridewise")?, self.0.name());
-        (getattr, arguments).into_pyobject(py)
+        let class = py.get_type::<PyDType>();
+        (class, (self.0.name(),)).into_pyobject(py)
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
     }
 }
 
@@ -80,6 +153,11 @@ pub(crate) fn named_dtype(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     if let Some(dtype) = dtype(object)? {
         return Ok(dtype);
     }
-    let name = object.str()?.to_string();
-    name.parse().or_raise(object.py())
+    match object.cast::<PyString>() {
+        Ok(name) => name.to_cow()?.parse().or_raise(object.py()),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "{} is no dtype; give a name such as \"float32\"",
+            object.repr()?
+        ))),
+    }
 }

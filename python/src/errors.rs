@@ -12,8 +12,6 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
-    let classes =
-        CLASSES.get_or_try_init(py, || py.import("stridewise._errors").map(Bound::unbind))?;
     let class = match error {
         Error::Shape(_) => "ShapeError",
         Error::Axis(_) => "AxisError",
@@ -27,6 +25,12 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::TooEarly(_) => "TooEarly",
         _ => "StridewiseError",
     };
+    of_class(py, error, class)
+}
+
+fn of_class(py: Python<'_>, error: &Error, class: &str) -> PyResult<PyErr> {
+    let classes =
+        CLASSES.get_or_try_init(py, || py.import("stridewise._errors").map(Bound::unbind))?;
     let value = classes
         .bind(py)
         .getattr(class)?
@@ -50,5 +54,22 @@ pub(crate) trait OrRaise<T> {
 impl<T> OrRaise<T> for stridewise::Result<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| exception(py, &error))
+    }
+}
+
+/// A result of `x[...]`, where a wrong count or shape is an `IndexError` too, as in NumPy.
+pub(crate) trait IndexedWrongly<T> {
+    fn or_raise_index(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> IndexedWrongly<T> for stridewise::Result<T> {
+    fn or_raise_index(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| {
+            let ellipses = matches!(&error, Error::Argument(r) if r.message().contains("`...`"));
+            match ellipses || matches!(error, Error::Shape(_)) {
+                true => of_class(py, &error, "IndexShapeError").unwrap_or_else(|failure| failure),
+                false => exception(py, &error),
+            }
+        })
     }
 }

@@ -6,27 +6,19 @@ mod docs;
 mod dtype;
 mod entry;
 mod errors;
+mod files;
 mod foreign;
+mod shapes;
 mod symbol;
 mod tensor;
 
 use pyo3::prelude::*;
+use stridewise::DType;
 use stridewise::operators::TABLE;
-use stridewise::{DType, Tensor};
 
 use dtype::PyDType;
-use errors::OrRaise;
 use symbol::PySymbol;
 use tensor::PyTensor;
-
-/// A tensor from what `Tensor.__reduce__` keeps.
-#[pyfunction]
-fn _rebuild(py: Python<'_>, bytes: &[u8], dtype: &str, shape: Vec<usize>) -> PyResult<PyTensor> {
-    let dtype: DType = dtype.parse().or_raise(py)?;
-    Tensor::from_bytes(dtype, &shape, bytes)
-        .or_raise(py)
-        .map(PyTensor::from)
-}
 
 /// The operator table as data: name, signature, what happens to the data, one sentence.
 #[pyfunction]
@@ -46,10 +38,12 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDType>()?;
     module.add_class::<PySymbol>()?;
     module.add_function(wrap_pyfunction!(foreign::asarray::asarray, module)?)?;
-    module.add_function(wrap_pyfunction!(_rebuild, module)?)?;
+    tensor::register(module)?;
+    shapes::register(module)?;
+    files::register(module)?;
     module.add_function(wrap_pyfunction!(_table, module)?)?;
     for dtype in DType::ALL {
-        module.add(dtype.name(), PyDType(dtype))?;
+        module.add(dtype.name(), PyDType::object(module.py(), dtype)?)?;
     }
     entry::register(module)
 }

@@ -1,6 +1,7 @@
 //! The class `Symbol`.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use stridewise::params::Symbol;
 
 /// A name for a size, in patterns.
@@ -21,7 +22,15 @@ impl PySymbol {
         self.0.name()
     }
 
-    fn __repr__(&self) -> &str {
+    fn __str__(&self) -> &str {
         self.0.name()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("symbol('{}')", self.0.name().escape_debug())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        (py.get_type::<PySymbol>(), (self.0.name(),)).into_pyobject(py)
     }
 }

@@ -27,6 +27,10 @@ class IndexOutOfRange(StridewiseError, IndexError):
     """An index points outside the tensor."""
 
 
+class IndexShapeError(ShapeError, IndexError):
+    """An index that does not fit the shape: too many items, or arrays that do not broadcast."""
+
+
 class DTypeError(StridewiseError, TypeError):
     """An element type that the operator does not take."""
 

@@ -79,6 +79,54 @@ impl DType {
         matches!(self.family(), Family::Signed | Family::Unsigned)
     }
 
+    /// The type that both can be compared in, by NumPy's rule: the smallest that holds every value of both,
+    /// but for 64-bit integers among floats.
+    ///
+    /// ```
+    /// use stridewise_core::dtype::DType;
+    /// assert_eq!(DType::F32.promote(DType::I16), DType::F32);
+    /// assert_eq!(DType::F32.promote(DType::I32), DType::F64);
+    /// assert_eq!(DType::U8.promote(DType::I8), DType::I16);
+    /// ```
+    pub fn promote(self, other: DType) -> DType {
+        use Family::{Bool, Complex, Float, Signed, Unsigned};
+        // The family that comes later in the order is `high`.
+        let rank = |dtype: DType| dtype.family() as usize;
+        let (low, high) = match rank(self) <= rank(other) {
+            true => (self, other),
+            false => (other, self),
+        };
+        let wider = |a: DType, b: DType| if a.width() >= b.width() { a } else { b };
+        match (low.family(), high.family()) {
+            _ if low == high => low,
+            (Bool, _) => high,
+            (Float, Float) if low.width() == high.width() => DType::F32,
+            (Unsigned, Signed) => match low.width().max(high.width() / 2) {
+                1 => DType::I16,
+                2 => DType::I32,
+                4 => DType::I64,
+                _ => DType::F64,
+            },
+            (Unsigned | Signed, Float) => match low.width() {
+                1 => high,
+                2 => wider(high, DType::F32),
+                _ => DType::F64,
+            },
+            (Float | Unsigned | Signed, Complex) => {
+                let part = if high == DType::C64 {
+                    DType::F32
+                } else {
+                    DType::F64
+                };
+                match low.promote(part) {
+                    DType::F64 => DType::C128,
+                    _ => high,
+                }
+            }
+            _ => wider(low, high),
+        }
+    }
+
     /// The type a sum of such elements has, by NumPy's rule: bool and the integers grow to 64 bits.
     pub const fn sum_dtype(self) -> DType {
         match self.family() {

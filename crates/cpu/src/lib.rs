@@ -1,5 +1,6 @@
 //! The CPU engine: pooled storage, the tensor, and a kernel for each primitive.
 
+pub mod compare;
 pub mod element;
 mod engine;
 mod format;

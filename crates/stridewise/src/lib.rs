@@ -38,12 +38,13 @@ pub use stridewise_core::{
     Axis, DType, Engine, Error, Layout, Operator, Result, Value, call, dtype, engine, error, index,
     layout, nn, operator, operators, params, pattern, size, table,
 };
+pub use stridewise_cpu::compare::{Tolerance, allclose, array_equal, equal, not_equal};
 pub use stridewise_cpu::{Cpu, Element, Tensor, pool};
 pub use stridewise_dry::{self as dry, Dry, Sketch};
 
 /// What engines and bindings are made of; programs need none of it.
 pub mod internals {
-    pub use stridewise_core::{axis, inline, rules};
+    pub use stridewise_core::{axis, inline, rules, smallvec};
     pub use stridewise_cpu::{element, kernels, storage};
 }
 

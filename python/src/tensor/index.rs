@@ -1,20 +1,232 @@
-//! `x[...]`.
+//! `x[...]` by NumPy's rules: whole numbers, slices, `None`, `...` and integer arrays. Without arrays it is a
+//! view; with them, one gather.
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use stridewise::operators::{TABLE, call_at};
-use stridewise::{Cpu, Tensor};
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple,
+};
+use stridewise::internals::smallvec::SmallVec;
+use stridewise::operator::Named;
+use stridewise::operators::{GetItem, Pick, Slice};
+use stridewise::params::Items;
+use stridewise::prelude::*;
+use stridewise::{Error, Operator};
 
-use crate::arguments::Object;
+use crate::arguments::tensor_of;
+use crate::errors::{IndexedWrongly, OrRaise};
+use crate::foreign;
 use crate::tensor::PyTensor;
 
 /// Part of a tensor.
-pub(crate) fn get(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let line = TABLE
-        .iter()
-        .position(|entry| entry.name == "slice")
-        .unwrap_or(0);
-    let receiver = Object::from(Bound::new(py, PyTensor::from(x.clone()))?.into_any());
-    let none: [(&str, Object<'_>); 0] = [];
-    call_at(&Cpu, line, &[receiver, Object::from(index.clone())], &none)
-        .map_err(|raised| raised.exception(py, None))
+pub(crate) fn get(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let mut arrays = Vec::new();
+    let mut picks: SmallVec<[Pick; 8]> = SmallVec::new();
+    match index.cast::<PyTuple>() {
+        Ok(tuple) => {
+            for item in tuple.iter() {
+                picks.push(pick(&item, &mut arrays)?);
+            }
+        }
+        Err(_) => picks.push(pick(index, &mut arrays)?),
+    }
+    if arrays.is_empty() {
+        return basic(x, &picks).or_raise_index(py);
+    }
+    let operator = GetItem {
+        picks: picks.into_vec(),
+    };
+    py.detach(|| {
+        let inputs: Vec<&Tensor> = [x].into_iter().chain(&arrays).collect();
+        Cpu.apply(&operator, &inputs)
+    })
+    .or_raise_index(py)
+}
+
+/// The slice at one index of the first axis.
+pub(crate) fn row(x: &Tensor, at: usize) -> stridewise::Result<Tensor> {
+    basic(x, &[Pick::Item(Item::from(at))])
+}
+
+/// A view: an index without arrays.
+fn basic(x: &Tensor, picks: &[Pick]) -> stridewise::Result<Tensor> {
+    let items = picks.iter().filter_map(|pick| match pick {
+        Pick::Item(item) => Some(*item),
+        Pick::Array => None,
+    });
+    let slice = Slice {
+        items: Items(items.collect()),
+    };
+    slice
+        .lower(&Cpu, &[x])
+        .map_err(|error| error.within(GetItem::NAME))
+}
+
+/// One item of an index; an array is put among the arrays.
+fn pick(item: &Bound<'_, PyAny>, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
+    let py = item.py();
+    if item.is_instance_of::<PyBool>() {
+        return Err(mask()).or_raise(py);
+    }
+    if item.is_instance_of::<PyInt>() {
+        return whole(item);
+    }
+    if let Ok(slice) = item.cast::<PySlice>() {
+        return range(slice);
+    }
+    if item.is_none() {
+        return Ok(Pick::Item(Item::NewAxis));
+    }
+    if item.is_instance_of::<PyEllipsis>() {
+        return Ok(Pick::Item(Item::Rest));
+    }
+    if let Ok(tensor) = item.cast::<PyTensor>() {
+        return array(py, Tensor::clone(&tensor.get().inner), arrays);
+    }
+    if item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
+        return array(py, tensor_of(item, "index")?, arrays);
+    }
+    let text = item.is_instance_of::<PyString>()
+        || item.is_instance_of::<PyBytes>()
+        || item.is_instance_of::<PyByteArray>();
+    if !text {
+        // Arrays first: a list of one integer is not that integer, though some libraries convert it.
+        if let Some(tensor) = foreign::tensor(item)? {
+            return array(py, tensor, arrays);
+        }
+        if let Ok(index) = item.call_method0("__index__") {
+            return whole(&index);
+        }
+    }
+    let class = item.get_type();
+    Err(Error::type_(format!(
+        "{} is no index; an int, a slice, None, `...` or an integer array is needed",
+        class.name()?
+    ))
+    .at_argument("index")
+    .within(GetItem::NAME))
+    .or_raise(py)
+}
+
+/// An index array; one of rank 0 is a whole number.
+fn array(py: Python<'_>, index: Tensor, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
+    if index.dtype() == DType::Bool {
+        return Err(mask()).or_raise(py);
+    }
+    if index.rank() > 0 || !index.dtype().is_integer() {
+        arrays.push(index);
+        return Ok(Pick::Array);
+    }
+    let number = match index.dtype() {
+        DType::U64 => index.item::<u64>().map(i128::from),
+        _ => index
+            .cast(DType::I64)
+            .and_then(|index| index.item::<i64>())
+            .map(i128::from),
+    };
+    let number = number.or_raise(py)?;
+    match isize::try_from(number) {
+        Ok(at) => Ok(Pick::Item(Item::At(at))),
+        Err(_) => Err(too_far(number)).or_raise(py),
+    }
+}
+
+fn whole(index: &Bound<'_, PyAny>) -> PyResult<Pick> {
+    match index.extract::<isize>() {
+        Ok(at) => Ok(Pick::Item(Item::At(at))),
+        Err(_) => Err(too_far(index.str()?)).or_raise(index.py()),
+    }
+}
+
+fn too_far(index: impl std::fmt::Display) -> Error {
+    Error::index(format!("index {index} is out of range for every axis"))
+        .at_argument("index")
+        .sizes("an index of an axis", index)
+        .within(GetItem::NAME)
+}
+
+fn mask() -> Error {
+    Error::dtype("a bool mask is not an index: how much it picks is not known before it is read")
+        .at_argument("index")
+        .sizes("an integer dtype", DType::Bool)
+        .help("give the positions as integers: `x[np.nonzero(mask)]`")
+        .within(GetItem::NAME)
+}
+
+fn range(slice: &Bound<'_, PySlice>) -> PyResult<Pick> {
+    let (mut start, mut stop, mut step) = (0, 0, 0);
+    // SAFETY: a live slice object, and room for the three numbers.
+    let read = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
+    if read != 0 {
+        let error = PyErr::fetch(slice.py());
+        // A step of 0 is refused where the axis is known.
+        return match error.is_instance_of::<PyValueError>(slice.py()) {
+            true => Ok(Pick::Item(Item::from(..).step(0))),
+            false => Err(error),
+        };
+    }
+    // Absent ends come as the furthest ones.
+    let (near, far) = match step > 0 {
+        true => (0, isize::MAX),
+        false => (isize::MAX, isize::MIN),
+    };
+    Ok(Pick::Item(Item::Range {
+        start: (start != near).then_some(start),
+        stop: (stop != far).then_some(stop),
+        step,
+    }))
+}
+
+/// One element, for `item(*index)`: as many whole numbers as there are axes.
+pub(crate) fn element(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
+    let whole = |item: &Bound<'_, PyAny>| -> PyResult<Pick> {
+        match pick(item, &mut Vec::new())? {
+            at @ Pick::Item(Item::At(_)) => Ok(at),
+            _ => Err(PyTypeError::new_err(
+                "item: an index is an int for each axis",
+            )),
+        }
+    };
+    let mut picks = Vec::with_capacity(index.len());
+    // A tuple counts as its items, and a single number counts the elements row by row.
+    match index.len() {
+        1 => match index.get_item(0)?.cast_into::<PyTuple>() {
+            Ok(inner) => {
+                for item in inner.iter() {
+                    picks.push(whole(&item)?);
+                }
+            }
+            Err(error) => {
+                let flat = x.take(&position(py, error.into_inner())?, None, Mode::Raise);
+                return flat.or_raise(py);
+            }
+        },
+        _ => {
+            for item in index.iter() {
+                picks.push(whole(&item)?);
+            }
+        }
+    }
+    if picks.len() != x.rank() {
+        let message = format!(
+            "{} indices were given for a tensor of rank {}",
+            picks.len(),
+            x.rank()
+        );
+        return Err(Error::shape(message)
+            .sizes(x.rank(), picks.len())
+            .within("item"))
+        .or_raise_index(py);
+    }
+    basic(x, &picks).or_raise_index(py)
+}
+
+fn position(py: Python<'_>, item: Bound<'_, PyAny>) -> PyResult<Tensor> {
+    match pick(&item, &mut Vec::new())? {
+        Pick::Item(Item::At(at)) => Tensor::scalar(at as i64).or_raise(py),
+        _ => Err(PyTypeError::new_err(
+            "item: an index is an int, or one for each axis",
+        )),
+    }
 }

@@ -1,20 +1,28 @@
 //! The class `Tensor`: what Python people expect of an array, around a tensor in main memory.
 
+mod compare;
 mod export;
+mod html;
 mod index;
+mod iterate;
 mod numbers;
 mod numpy;
+mod pickle;
 mod slot;
+mod ufunc;
 
 use std::ffi::c_int;
 
+use pyo3::IntoPyObjectExt;
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stridewise::prelude::*;
 
-use crate::dtype::PyDType;
+use crate::arguments::tensor_of;
+use crate::dtype::{PyDType, named_dtype};
 use crate::errors::OrRaise;
 use crate::foreign::dlpack;
 use numbers::{nest, numbers};
@@ -28,6 +36,19 @@ pub(crate) struct PyTensor {
 
 #[pymethods]
 impl PyTensor {
+    /// A tensor, as `asarray` makes it; here so that there can be subclasses.
+    #[new]
+    #[pyo3(signature = (obj, dtype=None))]
+    fn new(obj: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
+        let x = tensor_of(obj, "obj")?;
+        match dtype.map(named_dtype).transpose()? {
+            Some(dtype) if dtype != x.dtype() => {
+                x.cast(dtype).or_raise(obj.py()).map(PyTensor::from)
+            }
+            _ => Ok(x.into()),
+        }
+    }
+
     /// The size of each axis.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -42,8 +63,8 @@ impl PyTensor {
 
     /// The element type.
     #[getter]
-    fn dtype(&self) -> PyDType {
-        PyDType(self.inner.dtype())
+    fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
+        PyDType::object(py, self.inner.dtype())
     }
 
     /// How many axes.
@@ -79,6 +100,12 @@ impl PyTensor {
     /// The last two axes swapped.
     #[getter(mT)]
     fn matrix_transpose(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        if self.inner.rank() < 2 {
+            return Err(PyValueError::new_err(format!(
+                "mT swaps the last two axes, but the tensor has rank {}",
+                self.inner.rank()
+            )));
+        }
         self.inner.swapaxes(-2, -1).or_raise(py).map(PyTensor::from)
     }
 
@@ -87,14 +114,16 @@ impl PyTensor {
         self.inner.as_ptr().addr()
     }
 
-    /// Whether both look at the same memory.
-    fn shares_memory(&self, other: &PyTensor) -> bool {
-        self.inner.shares_storage_with(&other.inner)
+    /// Whether the memory of both overlaps; see ``stridewise.shares_memory``.
+    fn shares_memory(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        compare::shares_memory(slf, other)
     }
 
-    /// Whether this is a view of the other's memory.
-    fn is_view_of(&self, other: &PyTensor) -> bool {
-        self.shares_memory(other)
+    /// Whether this tensor looks at memory that ``other`` has: for a tensor, the same storage, whichever of
+    /// the two was made first; for an array of another library, the bytes it reaches. No tensor is a view of
+    /// itself.
+    fn is_view_of(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        compare::is_view_of(slf, other)
     }
 
     /// The elements as nested lists of Python numbers.
@@ -103,14 +132,14 @@ impl PyTensor {
         nest(py, self.inner.shape(), &flat)
     }
 
-    /// The one element as a Python number.
-    fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match numbers(py, &self.inner)?.as_slice() {
-            [one] => Ok(one.clone()),
-            many => Err(PyValueError::new_err(format!(
-                "the tensor has {} elements, not one",
-                many.len()
-            ))),
+    /// One element as a Python number: the only one, or the one at an index. A single int counts the
+    /// elements row by row.
+    #[pyo3(signature = (*index))]
+    fn item<'py>(&self, index: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = index.py();
+        match index.is_empty() {
+            true => only(py, &self.inner),
+            false => only(py, &index::element(py, &self.inner, index)?),
         }
     }
 
@@ -166,21 +195,61 @@ impl PyTensor {
         first.ok_or_else(|| PyTypeError::new_err("a tensor of rank 0 has no length"))
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        index::get(py, &self.inner, index)
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        index::get(py, &self.inner, index).map(PyTensor::from)
     }
 
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let slices = self
-            .inner
-            .unstack(0)
-            .or_raise(py)?
-            .into_iter()
-            .map(PyTensor::from);
-        let slices = slices
-            .map(|x| Bound::new(py, x))
-            .collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, slices)?.call_method0("__iter__")
+    fn __iter__(&self) -> PyResult<iterate::PyTensorIterator> {
+        match self.inner.rank() {
+            0 => Err(PyTypeError::new_err(
+                "a tensor of rank 0 has no axis to iterate over",
+            )),
+            _ => Ok(iterate::PyTensorIterator::new(self.inner.clone())),
+        }
+    }
+
+    fn __reversed__(&self, py: Python<'_>) -> PyResult<iterate::PyTensorIterator> {
+        match self.inner.rank() {
+            0 => self.__iter__(),
+            _ => {
+                let reversed = self.inner.flip(0).or_raise(py)?;
+                Ok(iterate::PyTensorIterator::new(reversed))
+            }
+        }
+    }
+
+    fn __contains__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        compare::contains(&self.inner, other)
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let answer = match op {
+            CompareOp::Eq => compare::compare(&self.inner, other, false)?,
+            CompareOp::Ne => compare::compare(&self.inner, other, true)?,
+            _ => None,
+        };
+        match answer {
+            Some(answer) => PyTensor::from(answer).into_py_any(py),
+            None => Ok(py.NotImplemented()),
+        }
+    }
+
+    /// NumPy's functions see a tensor as the array over its memory; `==` and `!=` stay ours.
+    #[pyo3(signature = (ufunc, method, *inputs, **options))]
+    fn __array_ufunc__<'py>(
+        &self,
+        ufunc: &Bound<'py, PyAny>,
+        method: &str,
+        inputs: &Bound<'py, PyTuple>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        ufunc::call(ufunc, method, inputs, options)
+    }
+
+    /// The picture notebooks show.
+    fn _repr_html_(&self) -> String {
+        html::page(&self.inner)
     }
 
     fn __repr__(&self) -> String {
@@ -194,24 +263,24 @@ impl PyTensor {
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("builtins")?
             .getattr("int")?
-            .call1((self.item(py)?,))
+            .call1((only(py, &self.inner)?,))
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("builtins")?
             .getattr("float")?
-            .call1((self.item(py)?,))
+            .call1((only(py, &self.inner)?,))
     }
 
     fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("builtins")?
             .getattr("complex")?
-            .call1((self.item(py)?,))
+            .call1((only(py, &self.inner)?,))
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.inner.dtype().is_integer() && self.inner.rank() == 0 {
-            true => self.item(py),
+            true => only(py, &self.inner),
             false => Err(PyTypeError::new_err(
                 "only an integer tensor of rank 0 is an index",
             )),
@@ -220,7 +289,7 @@ impl PyTensor {
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
         match self.inner.count() {
-            1 => self.item(py)?.is_truthy(),
+            1 => only(py, &self.inner)?.is_truthy(),
             count => Err(PyValueError::new_err(format!(
                 "the truth of a tensor of {count} elements is ambiguous"
             ))),
@@ -240,17 +309,11 @@ impl PyTensor {
         Bound::new(py, PyTensor::from(copy))
     }
 
-    #[allow(clippy::type_complexity)]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Bound<'py, PyAny>,
-        (Bound<'py, PyBytes>, &'static str, Bound<'py, PyTuple>),
-    )> {
-        let rebuild = py.import("stridewise._stridewise")?.getattr("_rebuild")?;
-        let bytes = PyBytes::new(py, &self.inner.to_bytes().or_raise(py)?);
-        Ok((rebuild, (bytes, self.inner.dtype().name(), self.shape(py)?)))
+    fn __reduce_ex__<'py>(
+        slf: &Bound<'py, Self>,
+        protocol: usize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        pickle::reduce(slf, protocol)
     }
 
     /// # Safety
@@ -270,6 +333,24 @@ impl PyTensor {
         // SAFETY: the structure is one that `__getbuffer__` has filled, and this is the only release.
         unsafe { export::release(view) }
     }
+}
+
+/// The one element as a Python number.
+fn only<'py>(py: Python<'py>, x: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    let several =
+        || PyValueError::new_err(format!("the tensor has {} elements, not one", x.count()));
+    match x.count() {
+        1 => numbers(py, x)?.pop().ok_or_else(several),
+        _ => Err(several()),
+    }
+}
+
+/// Adds what belongs to tensors to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(pickle::_rebuild, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::array_equal, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::allclose, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::shares_memory, module)?)
 }
 
 impl From<Tensor> for PyTensor {

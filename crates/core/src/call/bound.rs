@@ -41,6 +41,16 @@ pub struct Given<'g, E, A> {
 }
 
 impl<'g, E: Engine, A: Argument<E>> Given<'g, E, A> {
+    /// One argument for the parameter of that name.
+    pub fn one(engine: &'g E, name: &'static str, arg: &'g A) -> Given<'g, E, A> {
+        Given {
+            engine,
+            name,
+            what: What::One(arg),
+            fill: What::Default("None"),
+        }
+    }
+
     /// What it is.
     #[inline]
     pub(crate) fn look(&self, wanted: ParamKind) -> Result<Look<'g, E::Size>, A::Error> {

@@ -165,6 +165,15 @@ impl<S: Size> Shapes<S> {
         Ok((x.clone(), dims))
     }
 
+    /// Every symbol bound so far with its size, in the order they were bound.
+    pub fn sizes(&self) -> Vec<(Symbol, S)> {
+        let bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bindings
+            .iter()
+            .map(|b| (b.symbol.clone(), b.size.clone()))
+            .collect()
+    }
+
     /// What a symbol stands for in this scope.
     pub fn get(&self, symbol: impl AsRef<str>) -> Option<S> {
         let bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);

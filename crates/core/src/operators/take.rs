@@ -195,7 +195,11 @@ impl<E: Engine> Operator<E> for IndexAdd {
     }
 }
 
-fn require_integers<E: Engine>(engine: &E, x: &E::Value, index: &E::Value) -> Result<()> {
+pub(crate) fn require_integers<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    index: &E::Value,
+) -> Result<()> {
     let dtype = engine.dtype(index);
     match dtype.is_integer() {
         true => Ok(()),
@@ -228,7 +232,7 @@ fn list<E: Engine>(engine: &E, index: &E::Value, help: &str) -> Result<E::Value>
     }
 }
 
-fn require_readable<E: Engine>(
+pub(crate) fn require_readable<E: Engine>(
     engine: &E,
     x: &E::Value,
     index: &E::Value,

@@ -23,7 +23,7 @@ use crate::element::half_float::{
 use crate::element::{Flag, Number, with_dtype};
 
 /// One row: the source and its step, the destination, the length.
-type Row = unsafe fn(*const u8, isize, *mut u8, usize);
+pub(super) type Row = unsafe fn(*const u8, isize, *mut u8, usize);
 
 /// Writes `src`, converted, to `dst`, packed in row-major order.
 ///
@@ -50,7 +50,8 @@ pub unsafe fn cast(src: Block, from: DType, dst: *mut u8, to: DType) {
     });
 }
 
-fn row_of(from: DType, to: DType) -> Row {
+/// The loop for a pair of dtypes.
+pub(super) fn row_of(from: DType, to: DType) -> Row {
     with_dtype!(from, S => row_from::<S>(to))
 }
 

@@ -12,6 +12,7 @@
 
 pub mod add;
 pub mod cast;
+pub mod compare;
 pub mod copy;
 pub mod gather;
 pub mod index;

@@ -1,0 +1,228 @@
+//! `==` and `!=` of tensors and whatever stands for one, and the questions about two of them: `array_equal`,
+//! `allclose`, `shares_memory`. Numbers of Python are weak, as in NumPy: they take the tensor's kind of dtype.
+
+use std::ops::Range;
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple,
+};
+use stridewise::dtype::Family;
+use stridewise::prelude::*;
+use stridewise::{Tolerance, equal, not_equal};
+
+use crate::arguments::tensor_of;
+use crate::errors::OrRaise;
+use crate::foreign;
+use crate::tensor::PyTensor;
+
+/// The other side of a comparison; `None` for a number beyond every element, which is different from all.
+type Other = Option<Tensor>;
+
+/// Elementwise `==`, or `!=`; `None` where the other is no array, so that Python answers.
+pub(crate) fn compare(x: &Tensor, other: &Bound<'_, PyAny>, not: bool) -> PyResult<Option<Tensor>> {
+    let py = other.py();
+    let Some(other) = operand(x, other)? else {
+        return Ok(None);
+    };
+    let answer = match other {
+        None => stridewise::full(x.shape(), not, DType::Bool),
+        Some(other) if not => py.detach(|| not_equal(x, &other)),
+        Some(other) => py.detach(|| equal(x, &other)),
+    };
+    answer.or_raise(py).map(Some)
+}
+
+/// Whether any element is equal, as NumPy has `in`.
+pub(crate) fn contains(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = other.py();
+    match compare(x, other, false)? {
+        None => Ok(false),
+        Some(equal) => Ok(equal.to_vec::<bool>().or_raise(py)?.contains(&true)),
+    }
+}
+
+/// The other side, or `None` where it is nothing that can be compared with a tensor.
+fn operand(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
+    if let Ok(tensor) = other.cast::<PyTensor>() {
+        return Ok(Some(Some(Tensor::clone(&tensor.get().inner))));
+    }
+    if let Some(number) = weak(x.dtype(), other)? {
+        return Ok(Some(number));
+    }
+    let refused = other.is_none()
+        || other.is_instance_of::<PyString>()
+        || other.is_instance_of::<PyBytes>()
+        || other.is_instance_of::<PyByteArray>();
+    if refused {
+        return Ok(None);
+    }
+    let py = other.py();
+    let converted = match other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
+        true => tensor_of(other, "other").map(Some),
+        false => foreign::tensor(other),
+    };
+    match converted {
+        Ok(Some(tensor)) => Ok(Some(Some(tensor))),
+        Ok(None) => Ok(None),
+        // Lists of strings, arrays of objects: nothing that a tensor could be equal to.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A number of Python's own, as an element to compare with those of `dtype`.
+fn weak(dtype: DType, other: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
+    let py = other.py();
+    let family = dtype.family();
+    let real = matches!(family, Family::Float | Family::Complex);
+    let (value, wanted): (Scalar, DType) = if let Ok(flag) = other.cast::<PyBool>() {
+        (flag.is_true().into(), DType::Bool)
+    } else if other.is_instance_of::<PyInt>() {
+        match (real, other.extract::<i64>(), other.extract::<u64>()) {
+            (true, ..) => match other.extract::<f64>() {
+                Ok(value) => (value.into(), dtype),
+                Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+                    return Ok(Some(None));
+                }
+                Err(error) => return Err(error),
+            },
+            (_, Ok(n), _) => (n.into(), DType::I64),
+            (_, _, Ok(n)) => (n.into(), DType::U64),
+            _ => return Ok(Some(None)),
+        }
+    } else if let Ok(float) = other.cast_exact::<PyFloat>() {
+        (float.value().into(), if real { dtype } else { DType::F64 })
+    } else if let Ok(complex) = other.cast_exact::<PyComplex>() {
+        let wanted = match (family, dtype.width()) {
+            (Family::Complex, _) => dtype,
+            (Family::Float, 2 | 4) => DType::C64,
+            _ => DType::C128,
+        };
+        (Scalar::Complex(complex.real(), complex.imag()), wanted)
+    } else {
+        return Ok(None);
+    };
+    let number = stridewise::full((), value, wanted).or_raise(py)?;
+    Ok(Some(Some(number)))
+}
+
+/// Whether two arrays have one shape and equal elements.
+///
+/// Parameters
+/// ----------
+/// a, b : array_like
+///     Tensors, arrays of other libraries, numbers or nested lists.
+/// equal_nan : bool, default False
+///     Whether NaN is equal to NaN.
+///
+/// Examples
+/// --------
+/// >>> import stridewise as sw
+/// >>> sw.array_equal([1, 2], sw.asarray([1.0, 2.0]))
+/// True
+#[pyfunction]
+#[pyo3(signature = (a, b, equal_nan=false))]
+pub(crate) fn array_equal(
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+    equal_nan: bool,
+) -> PyResult<bool> {
+    let (x, y) = (tensor_of(a, "a")?, tensor_of(b, "b")?);
+    Ok(a.py().detach(|| stridewise::array_equal(&x, &y, equal_nan)))
+}
+
+/// Whether all elements are equal up to a tolerance: ``|a - b| <= atol + rtol * |b|``, with broadcasting.
+///
+/// Parameters
+/// ----------
+/// a, b : array_like
+///     Tensors, arrays of other libraries, numbers or nested lists.
+/// rtol, atol : float
+///     The tolerance relative to ``|b|``, and the absolute one.
+/// equal_nan : bool, default False
+///     Whether NaN is close to NaN.
+///
+/// Examples
+/// --------
+/// >>> import stridewise as sw
+/// >>> sw.allclose([1e10, 1e-8], [1.00001e10, 1e-9])
+/// True
+#[pyfunction]
+#[pyo3(signature = (a, b, rtol=1e-5, atol=1e-8, equal_nan=false))]
+pub(crate) fn allclose(
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+) -> PyResult<bool> {
+    let py = a.py();
+    let y = tensor_of(b, "b")?;
+    let x = match y.dtype().family() {
+        Family::Float | Family::Complex => match weak(y.dtype(), a)? {
+            Some(Some(x)) => x,
+            _ => tensor_of(a, "a")?,
+        },
+        _ => tensor_of(a, "a")?,
+    };
+    let tolerance = Tolerance {
+        relative: rtol,
+        absolute: atol,
+        equal_nan,
+    };
+    py.detach(|| stridewise::allclose(&x, &y, tolerance))
+        .or_raise(py)
+}
+
+/// Whether the memory of two arrays overlaps: whether the range of bytes from the first to the last element
+/// of one meets that of the other, as ``numpy.may_share_memory`` has it. Two arrays whose elements lie
+/// between each other's (``x[::2]`` and ``x[1::2]``) therefore share memory; an empty array shares none.
+///
+/// Examples
+/// --------
+/// >>> import stridewise as sw
+/// >>> x = sw.zeros([4])
+/// >>> sw.shares_memory(x, x[1:]), sw.shares_memory(x[:2], x[2:])
+/// (True, False)
+#[pyfunction]
+pub(crate) fn shares_memory(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (a, b) = (memory(a)?, memory(b)?);
+    Ok(a.start < b.end && b.start < a.end)
+}
+
+/// Whether the elements of a tensor lie within memory that another array has: for a tensor, in the same
+/// storage; for an array of another library, in the bytes it reaches.
+pub(crate) fn is_view_of(x: &Bound<'_, PyTensor>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if x.is(other) {
+        return Ok(false);
+    }
+    if let Ok(tensor) = other.cast::<PyTensor>()
+        && tensor.get().inner.shares_storage_with(&x.get().inner)
+    {
+        return Ok(true);
+    }
+    let (own, whole) = (addresses(&x.get().inner), memory(other)?);
+    Ok(!own.is_empty() && whole.start <= own.start && own.end <= whole.end)
+}
+
+fn memory(object: &Bound<'_, PyAny>) -> PyResult<Range<usize>> {
+    if let Ok(tensor) = object.cast::<PyTensor>() {
+        return Ok(addresses(&tensor.get().inner));
+    }
+    match foreign::tensor(object)? {
+        Some(tensor) => Ok(addresses(&tensor)),
+        None => Err(PyTypeError::new_err(format!(
+            "{} has no memory to look at; a tensor or an array is needed",
+            object.get_type().name()?
+        ))),
+    }
+}
+
+/// The addresses from the first to past the last element.
+fn addresses(x: &Tensor) -> Range<usize> {
+    let (start, width) = (x.storage_ptr().addr(), x.dtype().width());
+    let reach = x.layout().reach();
+    start + reach.start * width..start + reach.end * width
+}
