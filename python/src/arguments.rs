@@ -163,7 +163,10 @@ impl<'py> Argument<Cpu> for Object<'py> {
             return Ok(Look::List);
         }
         if object.cast::<PyTensor>().is_ok() {
-            return Ok(Look::Tensor);
+            return match is_scalar(wanted) {
+                true => Ok(number(object, wanted)?.unwrap_or(Look::Tensor)),
+                false => Ok(Look::Tensor),
+            };
         }
         if object.is_none() {
             return Ok(Look::None);
@@ -454,6 +457,12 @@ fn seldom<'a>(object: &'a Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Look<
     Ok(Look::Other(object.get_type().name()?.to_string()))
 }
 
+/// Whether one number of any type is wanted.
+fn is_scalar(wanted: ParamKind) -> bool {
+    use ParamKind::{Bool, OptionalScalar, Scalar};
+    matches!(wanted, Bool | Scalar | OptionalScalar)
+}
+
 /// The number that an object of another library stands for; `None` where it stands for none.
 fn number<'a>(object: &Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Option<Look<'a, usize>>> {
     let py = object.py();
@@ -469,11 +478,7 @@ fn number<'a>(object: &Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Option<L
             Err(other) => return Err(other),
         }
     }
-    let scalar = matches!(
-        wanted,
-        ParamKind::Bool | ParamKind::Scalar | ParamKind::OptionalScalar
-    );
-    if !scalar || !matches!(foreign::shape::shape(object)?.as_deref(), Some([])) {
+    if !is_scalar(wanted) || !matches!(foreign::shape::shape(object)?.as_deref(), Some([])) {
         return Ok(None);
     }
     // A NumPy scalar or a 0-d array.

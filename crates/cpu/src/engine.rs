@@ -99,8 +99,7 @@ impl Cpu {
             )));
         }
         for (other, name) in [(source, "the input"), (index, "the index")] {
-            let (a, b) = (out.addresses(), other.addresses());
-            if a.start < b.end && b.start < a.end {
+            if out.overlaps(other) {
                 return Err(blame(Error::argument(format!(
                     "out overlaps {name} in memory"
                 ))));

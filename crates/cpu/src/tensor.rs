@@ -258,11 +258,35 @@ impl Tensor {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
 
-    /// The addresses of the cells that are reached.
-    pub(crate) fn addresses(&self) -> Range<usize> {
+    /// The addresses from the lowest to past the highest cell that is reached.
+    pub fn addresses(&self) -> Range<usize> {
         let (start, width) = (self.storage.as_ptr().addr(), self.dtype.width());
         let reach = self.layout.reach();
         start + reach.start * width..start + reach.end * width
+    }
+
+    /// Whether a cell of one may be a cell of the other: not so where their addresses are apart, or where one
+    /// lies in the gaps of the other at every step.
+    pub(crate) fn overlaps(&self, other: &Tensor) -> bool {
+        let (a, b) = (self.addresses(), other.addresses());
+        if a.start >= b.end || b.start >= a.end {
+            return false;
+        }
+        let steps = |x: &Tensor| {
+            let width = x.dtype.width();
+            let long = |(&size, &stride): (&usize, &isize)| {
+                (size > 1).then_some(stride.unsigned_abs() * width)
+            };
+            let steps = x.shape().iter().zip(x.strides()).filter_map(long);
+            steps.fold(0, gcd)
+        };
+        let step = gcd(steps(self), steps(other));
+        if step == 0 {
+            return true;
+        }
+        // Both repeat every `step` bytes: where in that does the other begin, seen from this one?
+        let place = (b.start % step + step - a.start % step) % step;
+        place < self.dtype.width() || step - place < other.dtype.width()
     }
 
     /// The elements, row-major.
@@ -364,6 +388,13 @@ impl Value for Tensor {
 /// What an element must be aligned to: 16-byte elements are pairs of 8.
 const fn alignment(dtype: DType) -> usize {
     if dtype.width() > 8 { 8 } else { dtype.width() }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    match b {
+        0 => a,
+        _ => gcd(b, a % b),
+    }
 }
 
 /// A buffer from the pool.

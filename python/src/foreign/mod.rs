@@ -10,12 +10,11 @@ pub(crate) mod numpy;
 mod owner;
 pub(crate) mod shape;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use stridewise::Tensor;
+use stridewise::{Error, Tensor};
 
-use crate::errors::OrRaise;
+use crate::arguments::Raised;
 use crate::tensor::PyTensor;
 use buffer::Failure;
 use lent::Lent;
@@ -74,14 +73,18 @@ fn borrow(object: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Lent
 
 /// A tensor over memory that may be written: a NumPy array, another writable buffer, or a DLPack tensor that is
 /// not marked read-only. Nobody else has its storage.
-pub(crate) fn writable(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+pub(crate) fn writable(object: &Bound<'_, PyAny>) -> Result<Tensor, Raised> {
     let py = object.py();
     let class = object.get_type().name()?;
-    let denied =
-        |why: &PyErr| PyValueError::new_err(format!("out cannot be written: {}", why.value(py)));
+    let blame = |error: Error| Raised::Ours(error.at_argument("out"));
+    let denied = |why: &PyErr| {
+        let message = format!("out cannot be written: {}", why.value(py));
+        blame(Error::argument(message))
+    };
     if object.is_instance_of::<PyTensor>() {
-        return Err(PyTypeError::new_err(
-            "out is a Tensor, and tensors are immutable: give a NumPy array or another writable buffer",
+        let error = Error::type_("out is a Tensor, and tensors are immutable");
+        return Err(blame(
+            error.help("give a NumPy array or another writable buffer"),
         ));
     }
     let lent = if object.is_instance_of::<PyType>() {
@@ -90,7 +93,7 @@ pub(crate) fn writable(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         // Whoever denies the buffer to a writer is not asked by another protocol, which may not know.
         match buffer::borrow(object, true) {
             Ok(lent) => Some(lent),
-            Err(Failure::Final(why)) => return Err(why),
+            Err(Failure::Final(why)) => return Err(why.into()),
             Err(Failure::Denied(why)) => {
                 let free = numpy::is_array(object)?
                     && object.getattr("flags")?.getattr("writeable")?.is_truthy()?;
@@ -106,19 +109,19 @@ pub(crate) fn writable(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         None
     };
     let Some(lent) = lent else {
-        return Err(PyTypeError::new_err(format!(
-            "out is of class {class}, but a NumPy array or another writable buffer is needed"
-        )));
+        return Err(blame(Error::type_(format!(
+            "out is an object of type `{class}`, but a NumPy array or another writable buffer is needed"
+        ))));
     };
     if !lent.is_writable() {
-        return Err(PyValueError::new_err(
+        return Err(blame(Error::argument(
             "out cannot be written: it is read-only",
-        ));
+        )));
     }
     match lent.obstacle() {
-        Some(why) => Err(PyValueError::new_err(format!(
+        Some(why) => Err(blame(Error::argument(format!(
             "out cannot be written in place: {why}"
-        ))),
-        None => lent.shared().or_raise(py),
+        )))),
+        None => Ok(lent.shared()?),
     }
 }

@@ -195,34 +195,24 @@ pub(crate) fn shares_memory(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyRes
 /// Whether the elements of a tensor lie within memory that another array has: for a tensor, in the same
 /// storage; for an array of another library, in the bytes it reaches.
 pub(crate) fn is_view_of(x: &Bound<'_, PyTensor>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if x.is(other) {
-        return Ok(false);
-    }
     if let Ok(tensor) = other.cast::<PyTensor>()
         && tensor.get().inner.shares_storage_with(&x.get().inner)
     {
         return Ok(true);
     }
-    let (own, whole) = (addresses(&x.get().inner), memory(other)?);
+    let (own, whole) = (x.get().inner.addresses(), memory(other)?);
     Ok(!own.is_empty() && whole.start <= own.start && own.end <= whole.end)
 }
 
 fn memory(object: &Bound<'_, PyAny>) -> PyResult<Range<usize>> {
     if let Ok(tensor) = object.cast::<PyTensor>() {
-        return Ok(addresses(&tensor.get().inner));
+        return Ok(tensor.get().inner.addresses());
     }
     match foreign::tensor(object)? {
-        Some(tensor) => Ok(addresses(&tensor)),
+        Some(tensor) => Ok(tensor.addresses()),
         None => Err(PyTypeError::new_err(format!(
             "{} has no memory to look at; a tensor or an array is needed",
             object.get_type().name()?
         ))),
     }
-}
-
-/// The addresses from the first to past the last element.
-fn addresses(x: &Tensor) -> Range<usize> {
-    let (start, width) = (x.storage_ptr().addr(), x.dtype().width());
-    let reach = x.layout().reach();
-    start + reach.start * width..start + reach.end * width
 }

@@ -15,7 +15,7 @@ use stridewise::prelude::*;
 use stridewise::{Error, Operator};
 
 use crate::arguments::tensor_of;
-use crate::errors::{IndexedWrongly, OrRaise};
+use crate::errors::OrRaise;
 use crate::foreign;
 use crate::tensor::PyTensor;
 
@@ -32,7 +32,7 @@ pub(crate) fn get(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyRes
         Err(_) => picks.push(pick(index, &mut arrays)?),
     }
     if arrays.is_empty() {
-        return basic(x, &picks).or_raise_index(py);
+        return basic(x, &picks).or_raise(py);
     }
     let operator = GetItem {
         picks: picks.into_vec(),
@@ -41,7 +41,7 @@ pub(crate) fn get(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyRes
         let inputs: Vec<&Tensor> = [x].into_iter().chain(&arrays).collect();
         Cpu.apply(&operator, &inputs)
     })
-    .or_raise_index(py)
+    .or_raise(py)
 }
 
 /// The slice at one index of the first axis.
@@ -217,9 +217,9 @@ pub(crate) fn element(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyTuple>) ->
         return Err(Error::shape(message)
             .sizes(x.rank(), picks.len())
             .within("item"))
-        .or_raise_index(py);
+        .or_raise(py);
     }
-    basic(x, &picks).or_raise_index(py)
+    basic(x, &picks).or_raise(py)
 }
 
 fn position(py: Python<'_>, item: Bound<'_, PyAny>) -> PyResult<Tensor> {

@@ -120,8 +120,7 @@ impl PyTensor {
     }
 
     /// Whether this tensor looks at memory that ``other`` has: for a tensor, the same storage, whichever of
-    /// the two was made first; for an array of another library, the bytes it reaches. No tensor is a view of
-    /// itself.
+    /// the two was made first; for an array of another library, the bytes it reaches.
     fn is_view_of(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         compare::is_view_of(slf, other)
     }
@@ -129,7 +128,7 @@ impl PyTensor {
     /// The elements as nested lists of Python numbers.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let flat = numbers(py, &self.inner)?;
-        nest(py, self.inner.shape(), &flat)
+        nest(py, self.inner.shape(), flat)
     }
 
     /// One element as a Python number: the only one, or the one at an index. A single int counts the
@@ -261,21 +260,15 @@ impl PyTensor {
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("builtins")?
-            .getattr("int")?
-            .call1((only(py, &self.inner)?,))
+        as_number(py, &self.inner, "int")
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("builtins")?
-            .getattr("float")?
-            .call1((only(py, &self.inner)?,))
+        as_number(py, &self.inner, "float")
     }
 
     fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("builtins")?
-            .getattr("complex")?
-            .call1((only(py, &self.inner)?,))
+        as_number(py, &self.inner, "complex")
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -343,6 +336,17 @@ fn only<'py>(py: Python<'py>, x: &Tensor) -> PyResult<Bound<'py, PyAny>> {
         1 => numbers(py, x)?.pop().ok_or_else(several),
         _ => Err(several()),
     }
+}
+
+/// The one element, through a class of Python's numbers; several are a `TypeError`, as in NumPy.
+fn as_number<'py>(py: Python<'py>, x: &Tensor, class: &str) -> PyResult<Bound<'py, PyAny>> {
+    if x.count() != 1 {
+        let message = format!("{class}: the tensor has {} elements, not one", x.count());
+        return Err(PyTypeError::new_err(message));
+    }
+    py.import("builtins")?
+        .getattr(class)?
+        .call1((only(py, x)?,))
 }
 
 /// Adds what belongs to tensors to the module.

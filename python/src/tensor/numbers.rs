@@ -3,6 +3,7 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use stridewise::Error;
 use stridewise::internals::element::Element;
 use stridewise::num_complex::Complex;
 use stridewise::prelude::*;
@@ -40,15 +41,31 @@ pub(crate) fn numbers<'py>(py: Python<'py>, x: &Tensor) -> PyResult<Vec<Bound<'p
     }
 }
 
+/// The most lists that one call makes; more would fill any machine before they are all there.
+const MOST_LISTS: usize = 1 << 31;
+
+/// The elements in lists within lists, one level for each axis, from the innermost out: there may be more axes
+/// than the stack has room for calls.
 pub(crate) fn nest<'py>(
     py: Python<'py>,
     shape: &[usize],
-    flat: &[Bound<'py, PyAny>],
+    mut parts: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Some((&size, inner)) = shape.split_first() else {
-        return Ok(flat[0].clone());
-    };
-    let part = flat.len().checked_div(size).unwrap_or(0);
-    let parts = (0..size).map(|at| nest(py, inner, &flat[at * part..(at + 1) * part]));
-    Ok(PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?)?.into_any())
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        let lists = shape[..axis]
+            .iter()
+            .try_fold(1usize, |n, &size| n.checked_mul(size));
+        let Some(lists) = lists.filter(|n| *n <= MOST_LISTS) else {
+            let message = "so many lists no machine can hold";
+            return Err(Error::memory(message).within("tolist")).or_raise(py);
+        };
+        let mut items = parts.into_iter();
+        let list =
+            |_| Ok(PyList::new(py, items.by_ref().take(size).collect::<Vec<_>>())?.into_any());
+        parts = (0..lists).map(list).collect::<PyResult<_>>()?;
+    }
+    match parts.pop() {
+        Some(whole) => Ok(whole),
+        None => Ok(PyList::empty(py).into_any()),
+    }
 }
