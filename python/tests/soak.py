@@ -389,7 +389,7 @@ class Run:
                 errors[type(error).__name__] += 1
                 if "internal error" in str(error):
                     self.fail(number, turn, name, args, named)
-            except BaseException:  # noqa: BLE001 - SystemError, PanicException and the like
+            except BaseException:
                 self.fail(number, turn, name, args, named)
             if self.failures:
                 break

@@ -91,7 +91,7 @@ def test_what_is_no_array_is_different():
     for other in [None, "a", b"ab", object(), {}, ["a"], {1, 2}, np.array(["a", "b"])]:
         assert not isinstance(t == other, sw.Tensor)
         assert (t == other) is False and (t != other) is True
-    assert (t == [1, 3]).tolist() == [True, False] and ((1, 3) == t).tolist() == [True, False]
+    assert (t == [1, 3]).tolist() == [True, False] and (t == (1, 3)).tolist() == [True, False]
     with pytest.raises(TypeError):
         hash(t)
     with pytest.raises(TypeError):

@@ -204,7 +204,7 @@ def test_misaligned_memory_and_odd_strides_are_copied():
         view = records[field][::-1, ::2]
         t = sw.asarray(view)
         assert same(np.asarray(t), view)
-        with pytest.raises(ValueError, match="not aligned|no whole"):
+        with pytest.raises(ValueError, match=r"not aligned|no whole"):
             sw.asarray(view, copy=False)
     aligned = np.zeros(3, np.dtype([("b", "<f4"), ("a", "u1")]))
     with pytest.raises(ValueError, match="no whole elements"):

@@ -128,7 +128,9 @@ def test_masks_are_refused_with_the_way_out():
     same(t[np.nonzero(x > 2)], x[x > 2])
 
 
-@pytest.mark.parametrize("index", [1.0, [1.0], np.array([0.5]), 1j, "a", b"a", object(), {}, [None], (0, "b"), slice(0.5)])
+@pytest.mark.parametrize(
+    "index", [1.0, [1.0], np.array([0.5]), 1j, "a", b"a", object(), {}, [None], (0, "b"), slice(0.5)]
+)
 def test_what_is_no_index_is_a_type_error(index):
     with pytest.raises(TypeError):
         sw.zeros([2, 3])[index]

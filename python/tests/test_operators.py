@@ -136,7 +136,7 @@ def storage(name: str, given: tuple[Any, ...], ours: Any, expected: Any) -> None
     results = tensors_in(ours)
     if KINDS[name] == "View":
         origins = given if name.startswith("atleast_") and name != "atleast_nd" else given[:1] * len(results)
-        theirs = [x for x in (expected if isinstance(expected, (list, tuple)) else [expected])]
+        theirs = list(expected if isinstance(expected, (list, tuple)) else [expected])
         for origin, result, their in zip(origins, results, theirs, strict=False):
             if not isinstance(origin, sw.Tensor):
                 continue
@@ -857,8 +857,8 @@ def full(draw: Draw) -> Call:
     def answer() -> Any:
         rank = ["b", "iu", "f", "c"]
         kind = {"V": "f"}.get(into.kind, into.kind)
-        step = [at for at, kinds in enumerate(rank) if np.asarray(value).dtype.kind in kinds][0]
-        goal = [at for at, kinds in enumerate(rank) if kind in kinds][0]
+        step = next(at for at, kinds in enumerate(rank) if np.asarray(value).dtype.kind in kinds)
+        goal = next(at for at, kinds in enumerate(rank) if kind in kinds)
         if step > goal and not (kind == "b" and value in (0, 1) and isinstance(value, int)):
             raise TypeError("nothing is cast silently")
         if kind in "iu" and step == 1 and not np.iinfo(into).min <= value <= np.iinfo(into).max:

@@ -81,7 +81,9 @@ def test_transposes():
             flat.mT  # noqa: B018
 
 
-@pytest.mark.parametrize("x", [np.arange(3), np.array(2.5), np.zeros((0, 2)), np.eye(2), np.arange(2000), np.array([True])])
+@pytest.mark.parametrize(
+    "x", [np.arange(3), np.array(2.5), np.zeros((0, 2)), np.eye(2), np.arange(2000), np.array([True])]
+)
 def test_printing_is_numpys(x):
     t = sw.asarray(x)
     assert str(t) == np.array2string(x, separator=", ") == format(t) == f"{t}"
@@ -161,11 +163,11 @@ def test_a_view_is_of_what_has_its_memory():
 def test_dtypes_are_equal_to_their_names_elsewhere():
     t = sw.zeros([1], dtype="float32")
     assert t.dtype == "float32" and t.dtype == np.float32 and t.dtype == np.dtype("float32")
-    assert "float32" == t.dtype and np.dtype("float32") == t.dtype
+    assert t.dtype == "float32" and np.dtype("float32") == t.dtype
     assert t.dtype is sw.float32 is sw.dtype("float32") is sw.dtype(np.float32) is sw.dtype(sw.float32)
     assert t.dtype != "float64" and t.dtype != np.float64 and t.dtype != sw.float64
     assert t.dtype != np.dtype(">f4") and t.dtype != None and t.dtype != 3  # noqa: E711
-    assert sw.dtype(float) is sw.float64 and sw.dtype(int) is sw.int64 and sw.dtype(bool) == bool
+    assert sw.dtype(float) is sw.float64 and sw.dtype(int) is sw.int64 and sw.dtype(bool) == bool  # noqa: E721
     assert {sw.float32: 1}["float32"] == 1 and len({sw.float32, t.dtype, "float32"}) == 1
     for name in DTYPES:
         dtype = sw.dtype(name)
