@@ -181,7 +181,14 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
 
     fn name(&mut self, name: &str, arg: &'g A) -> Result<(), Error> {
         let entry = self.entry;
-        if name == entry.receiver && entry.arity != Arity::None && self.tensors.is_none() {
+        let twice = |place: &'static str| {
+            let error = Error::type_(format!("{name} is given twice")).at_argument(place);
+            Err(signature(error, entry))
+        };
+        if name == entry.receiver && entry.arity != Arity::None {
+            if self.tensors.is_some() {
+                return twice(entry.receiver);
+            }
             self.tensors = Some(What::One(arg));
             return Ok(());
         }
@@ -195,9 +202,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
             }
         };
         if self.slots[at].is_some() {
-            let place = entry.params.get(at).map_or("fill_value", |p| p.name);
-            let error = Error::type_(format!("{name} is given twice")).at_argument(place);
-            return Err(signature(error, entry));
+            return twice(entry.params.get(at).map_or("fill_value", |p| p.name));
         }
         self.slots[at] = Some(What::One(arg));
         Ok(())

@@ -50,7 +50,14 @@ fn of_numbers<E: Engine, A: Argument<E>>(
     };
     for value in &values {
         if value.require_fit(dtype, name).is_err() {
-            let message = format!("{name} holds {value}, which fits no integer dtype");
+            let message = match dtype {
+                DType::U64 if matches!(value, Scalar::Int(n) if *n < 0) => {
+                    format!(
+                        "{name} holds {value} and a number past int64, which fit no dtype together"
+                    )
+                }
+                _ => format!("{name} holds {value}, which fits no integer dtype"),
+            };
             return Err(Error::overflow(message).at_argument(name).into());
         }
     }
