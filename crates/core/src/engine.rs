@@ -230,6 +230,6 @@ pub trait Engine: Sized {
 }
 
 /// Names a tensor's shape and dtype in one phrase, for messages about several tensors.
-pub(crate) fn describe<E: Engine>(engine: &E, x: &E::Value) -> String {
+pub fn describe<E: Engine>(engine: &E, x: &E::Value) -> String {
     format!("{} of shape {}", engine.dtype(x), engine.shape_text(x))
 }
