@@ -78,11 +78,12 @@ impl<E: Engine + Clone> Engine for Tape<E> {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<E::Size>>,
     ) -> Result<Var<E>> {
+        let value = self.inner.try_view(&x.value, rank, &axes)?;
         if !x.is_tracked() {
-            return Ok(self.constant(self.inner.try_view(&x.value, rank, axes)?));
+            return Ok(self.constant(value));
         }
+        // Asked again only now: a map that the engine has refused may have no end.
         let axes = (0..rank).map(axes).collect::<Result<Vec<_>>>()?;
-        let value = self.inner.view(&x.value, rank, |out| axes[out].clone())?;
         let x = x.node.clone();
         let node = Node::new(&self.inner, &value, Step::View { x, axes })?;
         Ok(Var {

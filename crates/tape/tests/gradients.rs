@@ -3,6 +3,8 @@
 //! the last bit.
 #![allow(clippy::unwrap_used)]
 
+mod inputs;
+
 use std::hash::{BuildHasher, RandomState};
 
 use proptest::collection::vec;
@@ -10,7 +12,6 @@ use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 use stridewise_core::call::{Arg, Args};
 use stridewise_core::dtype::{DType, Family};
-use stridewise_core::layout::Layout;
 use stridewise_core::operators::{Methods, TABLE, call};
 use stridewise_core::table::Outcome;
 use stridewise_core::{Engine, Result};
@@ -18,6 +19,8 @@ use stridewise_cpu::{Cpu, Tensor};
 use stridewise_suite::random::{Choices, generator};
 use stridewise_suite::{Argument, Call, Input};
 use stridewise_tape::{Tape, Var};
+
+use inputs::{has_gradient, over};
 
 const CASES: u32 = 600;
 
@@ -48,10 +51,6 @@ impl Numbers {
     }
 }
 
-fn has_gradient(dtype: DType) -> bool {
-    matches!(dtype.family(), Family::Float | Family::Complex)
-}
-
 /// The tensor of an input: its layout, with small whole numbers where it has gradients. Half-precision numbers
 /// would round, so they are wider here.
 fn tensor(input: &Input, numbers: &mut Numbers) -> Tensor {
@@ -65,16 +64,6 @@ fn tensor(input: &Input, numbers: &mut Numbers) -> Tensor {
     let cells = input.storage.len() / input.dtype.width();
     let storage = numbers.tensor(dtype, &[cells]).to_bytes().unwrap();
     over(&storage, dtype, input)
-}
-
-fn over(storage: &[u8], dtype: DType, input: &Input) -> Tensor {
-    let cells = storage.len() / dtype.width();
-    let (dims, strides) = (input.shape.as_slice(), input.strides.as_slice());
-    let layout = Layout::new(dtype.width(), dims, strides, input.offset).unwrap();
-    Tensor::from_bytes(dtype, &[cells], storage)
-        .unwrap()
-        .with_layout(layout)
-        .unwrap()
 }
 
 /// An argument with tensors made by `make`, in order.
