@@ -4,6 +4,8 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
+use super::threads;
+
 use smallvec::SmallVec;
 
 /// Below this many elements a call stays on its own thread.
@@ -171,18 +173,14 @@ pub(crate) fn in_pieces(
     if total <= grain {
         return body(0..total);
     }
-    let threads = rayon::current_num_threads();
+    let threads = threads::count();
     if threads == 1 {
         return body(0..total);
     }
     // A few pieces for each thread even out cores that run at different speeds.
     let piece = total.div_ceil(4 * threads).max(grain).div_ceil(unit) * unit;
-    rayon::scope(|scope| {
-        for start in (piece..total).step_by(piece) {
-            let body = &body;
-            scope.spawn(move |_| body(start..(start + piece).min(total)));
-        }
-        body(0..piece.min(total));
+    threads::each(total.div_ceil(piece), |at| {
+        body(at * piece..((at + 1) * piece).min(total));
     });
 }
 

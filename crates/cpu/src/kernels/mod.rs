@@ -21,6 +21,7 @@ mod loops;
 mod sample;
 pub mod scatter_add;
 pub mod sum;
+mod threads;
 mod width;
 
 /// Strided memory that is read: where index zero lies, and the size and stride (in elements) of each axis.

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use stridewise_core::DType;
 
-use super::Block;
 pub use super::index::{BadIndex, Bounds};
 use super::index::{Reader, STRIP, check};
 use super::loops::{AHEAD, CACHED, Loops, Shared, WORTH_THREADS, in_pieces, prefetch};
+use super::{Block, threads};
 use crate::element::{Number, with_dtype};
 
 /// More threads than this do not share one destination by cells, since each has to read the whole index.
@@ -67,7 +67,7 @@ pub unsafe fn scatter_add(
         unsafe { job.run(0..outers, 0..n, 0..inners) };
         return Ok(());
     }
-    let threads = rayon::current_num_threads();
+    let threads = threads::count();
     if outers >= 2 * threads {
         let grain = WORTH_THREADS.div_ceil(2 * each);
         in_pieces(outers, grain, 1, |piece| {
@@ -153,7 +153,7 @@ pub unsafe fn scatter_add_aligned(
         add(0..total, 0..n);
         return Ok(());
     }
-    let threads = rayon::current_num_threads();
+    let threads = threads::count();
     let each: usize = index.1[axis..].iter().product();
     if total / each >= 2 * threads {
         in_pieces(total, WORTH_THREADS / 2, each, |piece| add(piece, 0..n));

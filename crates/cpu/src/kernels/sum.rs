@@ -18,8 +18,8 @@ use std::ops::Range;
 use stridewise_core::DType;
 
 use self::columns::Columns;
-use super::Block;
 use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
+use super::{Block, threads};
 use crate::element::{Number, with_dtype};
 
 mod columns;
@@ -83,7 +83,7 @@ impl Reduction {
             // SAFETY: K1, K2, K4: all outputs and all terms lie within the source.
             return unsafe { self.partial(src.get(), 0..outputs, 0..terms, &store) };
         }
-        let threads = rayon::current_num_threads();
+        let threads = threads::count();
         let plenty = if self.by_columns() {
             2 * Columns::<T>::WIDEST
         } else {

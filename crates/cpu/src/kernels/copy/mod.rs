@@ -17,12 +17,11 @@ mod transpose;
 #[cfg(test)]
 mod tests;
 
-use super::{Block, BlockMut};
+use super::{Block, BlockMut, threads};
 use ahead::Ahead;
 use collapse::{Axes, Axis, Simplest};
 use core::mem::MaybeUninit;
 use plan::{Move, Plan};
-use rayon::prelude::*;
 use smallvec::SmallVec;
 
 /// Up to this many bytes, planning costs more than it saves.
@@ -111,7 +110,7 @@ unsafe fn large(simple: &Simplest, bytes: usize, stream_from: usize) {
     let threads = if bytes < THREADED {
         1
     } else {
-        rayon::current_num_threads()
+        threads::count()
     };
     // SAFETY: each block is moved once, by one thread, and lies inside the copy (K1, K3, K4).
     unsafe {
@@ -119,7 +118,7 @@ unsafe fn large(simple: &Simplest, bytes: usize, stream_from: usize) {
             return job.blocks(0, blocks);
         }
         let parts = (threads * PARTS).min(blocks);
-        (0..parts).into_par_iter().for_each(|part| {
+        threads::each(parts, |part| {
             let from = blocks * part / parts;
             let to = blocks * (part + 1) / parts;
             job.blocks(from, to);
