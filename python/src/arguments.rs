@@ -13,7 +13,7 @@ use pyo3::types::{
 use smallvec::SmallVec;
 use stridewise::call::{Argument, Failure, Look, literal};
 use stridewise::operators::{Dim, Dims};
-use stridewise::pool::in_small_steps;
+use stridewise::pool::{SmallSteps, in_small_steps};
 use stridewise::table::{Kind, ParamKind};
 use stridewise::{Cpu, Error, Tensor};
 
@@ -21,7 +21,7 @@ use crate::dtype::dtype;
 use crate::errors::exception;
 use crate::foreign;
 use crate::symbol::PySymbol;
-use crate::tensor::PyTensor;
+use crate::tensor::{PyTensor, object, object_from};
 
 /// A range longer than this is not meant as sizes or axes.
 const LONGEST_RANGE: usize = 1 << 16;
@@ -216,33 +216,49 @@ impl<'py> Argument<Cpu> for Object<'py> {
         if kind == Kind::View {
             return work();
         }
-        // Little is moved at once: letting others in and waiting for one's turn again would take longer.
-        let small = inputs.iter().all(|x| x.nbytes() <= SMALL);
-        if small && let Some(done) = in_small_steps(SMALL, &work) {
+        if is_small(inputs)
+            && let Some(done) = in_small_steps(SMALL, &work)
+        {
             return done;
         }
-        // SAFETY: operators are run by functions that the interpreter has called.
-        let py = unsafe { Python::assume_attached() };
-        let work = Crossing(work);
-        py.detach(move || Crossing(work.call())).0
+        detached(work)
     }
 
     #[inline]
     fn one(
-        result: stridewise::Result<Tensor>,
+        kind: Kind,
+        inputs: &[&Tensor],
+        work: impl Fn() -> stridewise::Result<Tensor>,
         origin: Option<&Held<'py>>,
     ) -> Result<Py<PyAny>, Raised> {
         // SAFETY: results are handed out within the call from the interpreter.
         let py = unsafe { Python::assume_attached() };
-        if let Some(Held::Given(object)) = origin
-            && let Ok(value) = &result
-            && is_same(&object.get().inner, value)
+        // As in `run`, but that the result is made where it is used: a tensor is large.
+        let view = kind == Kind::View;
+        let steps = (!view && is_small(inputs)).then(|| SmallSteps::new(SMALL));
+        let mut result = match view || steps.is_some() {
+            true => work(),
+            false => detached(&work),
+        };
+        if let Some(steps) = steps
+            && steps.given_up()
         {
-            return Ok(object.clone().into_any().unbind());
+            drop(steps);
+            result = detached(&work);
         }
-        match result {
-            Ok(tensor) => Ok(crate::tensor::object(py, tensor)?.into_any().unbind()),
-            Err(error) => Err(error.into()),
+        match &result {
+            Ok(value) => {
+                if let Some(Held::Given(object)) = origin
+                    && is_same(&object.get().inner, value)
+                {
+                    return Ok(object.clone().into_any().unbind());
+                }
+                // SAFETY: the tensor is moved out of the result, which is forgotten.
+                let object = unsafe { object_from(py, value) };
+                std::mem::forget(result);
+                Ok(object?.into_any().unbind())
+            }
+            Err(_) => failed(result),
         }
     }
 
@@ -250,7 +266,7 @@ impl<'py> Argument<Cpu> for Object<'py> {
         // SAFETY: as above.
         let py = unsafe { Python::assume_attached() };
         let mut origins = origins.iter();
-        let objects = values.into_iter().map(|x| Self::one(Ok(x), origins.next()));
+        let objects = values.into_iter().map(|x| handed_out(x, origins.next()));
         let objects = objects.collect::<Result<Vec<_>, Raised>>()?;
         Ok(PyList::new(py, objects)?.into_any().unbind())
     }
@@ -261,7 +277,7 @@ impl<'py> Argument<Cpu> for Object<'py> {
     ) -> Result<Py<PyAny>, Raised> {
         // SAFETY: as above.
         let py = unsafe { Python::assume_attached() };
-        let pair = (Self::one(Ok(value), origin)?, sizes_found(py, &dims)?);
+        let pair = (handed_out(value, origin)?, sizes_found(py, &dims)?);
         Ok(pair.into_pyobject(py)?.into_any().unbind())
     }
 }
@@ -269,9 +285,56 @@ impl<'py> Argument<Cpu> for Object<'py> {
 /// Whether a result is the very tensor that was given.
 #[inline]
 fn is_same(given: &Tensor, result: &Tensor) -> bool {
-    given.shares_storage_with(result)
+    // Number by number: a comparison of memory would wait for the result to be written first.
+    given.rank() == result.rank()
+        && given.shares_storage_with(result)
         && given.dtype() == result.dtype()
-        && given.layout() == result.layout()
+        && given.layout().offset() == result.layout().offset()
+        && given
+            .shape()
+            .iter()
+            .zip(result.shape())
+            .all(|(a, b)| a == b)
+        && given
+            .strides()
+            .iter()
+            .zip(result.strides())
+            .all(|(a, b)| a == b)
+}
+
+/// The object of a tensor: the one it came from, where it is the very same.
+fn handed_out(value: Tensor, origin: Option<&Held<'_>>) -> Result<Py<PyAny>, Raised> {
+    // SAFETY: as above.
+    let py = unsafe { Python::assume_attached() };
+    match origin {
+        Some(Held::Given(given)) if is_same(&given.get().inner, &value) => {
+            Ok(given.clone().into_any().unbind())
+        }
+        _ => Ok(object(py, value)?.into_any().unbind()),
+    }
+}
+
+#[cold]
+fn failed(result: stridewise::Result<Tensor>) -> Result<Py<PyAny>, Raised> {
+    match result {
+        Ok(value) => handed_out(value, None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether so little is read that it is moved at once: letting others in and waiting for one's turn again would
+/// take longer.
+#[inline]
+fn is_small(inputs: &[&Tensor]) -> bool {
+    inputs.iter().all(|x| x.nbytes() <= SMALL)
+}
+
+/// Runs the work while others may have the interpreter.
+fn detached<T>(work: impl Fn() -> T) -> T {
+    // SAFETY: operators are run by functions that the interpreter has called.
+    let py = unsafe { Python::assume_attached() };
+    let work = Crossing(work);
+    py.detach(move || Crossing(work.call())).0
 }
 
 /// The sizes that `enforce_shape` found, one entry for each piece of the pattern.
@@ -353,7 +416,7 @@ impl ExactSizeIterator for Items<'_> {}
 /// # Safety
 /// The object is alive.
 #[inline]
-unsafe fn plain_number(object: *mut ffi::PyObject) -> Option<isize> {
+pub(crate) unsafe fn plain_number(object: *mut ffi::PyObject) -> Option<isize> {
     // SAFETY: the object is alive, and an int where it is read as one.
     let (number, far) = unsafe {
         if ffi::PyLong_CheckExact(object) == 0 {
@@ -368,7 +431,7 @@ unsafe fn plain_number(object: *mut ffi::PyObject) -> Option<isize> {
 /// Adds the items of a list or tuple, where they are plain ints all. No code of the user's runs meanwhile, so
 /// that the list keeps its items.
 #[inline]
-fn plain_numbers(list: &Bound<'_, PyAny>, into: &mut SmallVec<[isize; 8]>) -> bool {
+pub(crate) fn plain_numbers(list: &Bound<'_, PyAny>, into: &mut SmallVec<[isize; 8]>) -> bool {
     let list = list.as_ptr();
     // SAFETY: the object is alive and the lock is held; each place is below the length, which no call here changes.
     unsafe {

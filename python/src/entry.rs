@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
+use pyo3::impl_::trampoline::MethodDef;
+use pyo3::impl_::trampoline::fastcall_cfunction_with_keywords as entry;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
@@ -23,6 +25,9 @@ use crate::tensor::PyTensor;
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
 
+/// What a call comes in through.
+type Entrance = entry::Func;
+
 /// The arguments of a call by position.
 type Positional<'py> = SmallVec<[Object<'py>; 8]>;
 
@@ -32,9 +37,9 @@ type Keywords<'a, 'py> = SmallVec<[(&'a str, Object<'py>); 4]>;
 macro_rules! each_line {
     ($($n:literal)*) => {
         /// The C functions, one for each line of the table.
-        static FUNCTIONS: &[Fast] = &[$(function::<$n>),*];
+        static FUNCTIONS: &[Fast] = &[$(entry::<Function<$n>>),*];
         /// The same as methods.
-        static METHODS: &[Fast] = &[$(method::<$n>),*];
+        static METHODS: &[Fast] = &[$(entry::<Method<$n>>),*];
     };
 }
 
@@ -44,80 +49,73 @@ each_line! {
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 }
 
-unsafe extern "C" fn function<const LINE: usize>(
-    _module: *mut ffi::PyObject,
-    args: *const *mut ffi::PyObject,
-    count: ffi::Py_ssize_t,
-    names: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls with its lock held and with `count` arguments, then one for each name.
-    unsafe { enter::<LINE>(None, args, count, names) }
+/// An operator as a function of the module.
+struct Function<const LINE: usize>;
+
+/// The same as a method.
+struct Method<const LINE: usize>;
+
+// The interpreter calls with its lock held, and PyO3 must know that: it lets objects go at once only where it
+// does. Its own entry notes it in a counter, at a fraction of what `Python::attach` costs.
+impl<const LINE: usize> MethodDef<Entrance> for Function<LINE> {
+    const METH: Entrance = |py, _module, args, count, names| {
+        // SAFETY: the interpreter calls with `count` arguments, then one for each name.
+        unsafe { enter::<LINE>(py, None, args, count, names) }
+    };
 }
 
-unsafe extern "C" fn method<const LINE: usize>(
-    receiver: *mut ffi::PyObject,
-    args: *const *mut ffi::PyObject,
-    count: ffi::Py_ssize_t,
-    names: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: as above; the receiver is a Tensor, since the descriptor checks that.
-    unsafe { enter::<LINE>(Some(receiver), args, count, names) }
+impl<const LINE: usize> MethodDef<Entrance> for Method<LINE> {
+    const METH: Entrance = |py, receiver, args, count, names| {
+        // SAFETY: as above; the receiver is a Tensor, since the descriptor checks that.
+        unsafe { enter::<LINE>(py, Some(receiver), args, count, names) }
+    };
 }
 
 /// # Safety
-/// The interpreter's lock is held; `args` has `count` objects and one more for each of `names`, a tuple or null.
+/// `args` has `count` objects and one more for each of `names`, a tuple or null.
 #[inline]
 unsafe fn enter<const LINE: usize>(
+    py: Python<'_>,
     receiver: Option<*mut ffi::PyObject>,
     args: *const *mut ffi::PyObject,
     count: ffi::Py_ssize_t,
     names: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // The lock is held already, but PyO3 must know: it lets objects go at once only where it does.
-    Python::attach(|py| {
-        let work = || -> PyResult<Py<PyAny>> {
-            let count = usize::try_from(count).unwrap_or(0);
-            // SAFETY: the interpreter lends the objects, none of them null, for the time of the call.
-            let lent = |object| unsafe { Object::lent(py, object) };
-            // SAFETY: `at` is below the number of arguments.
-            let object = |at: usize| lent(unsafe { *args.add(at) });
-            let mut given = Positional::new();
-            if let Some(receiver) = receiver {
-                given.push(lent(receiver));
-            }
-            given.extend((0..count).map(object));
-            if names.is_null() {
-                return run(py, LINE, &mut given, &mut Keywords::new(), None);
-            }
-            // SAFETY: the interpreter passes a tuple of strings.
-            let names =
-                unsafe { Bound::from_borrowed_ptr(py, names).cast_into_unchecked::<PyTuple>() };
-            let words = names.iter().map(|name| Ok(name.cast_into::<PyString>()?));
-            let words = words.collect::<PyResult<SmallVec<[_; 4]>>>()?;
-            let mut named = Keywords::new();
-            let mut node = None;
-            for (at, word) in words.iter().enumerate() {
-                match word.to_str()? {
-                    "name" => node = Some(object(count + at)),
-                    name => named.push((name, object(count + at))),
-                }
-            }
-            run(py, LINE, &mut given, &mut named, node)
-        };
-        let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            Err(PyRuntimeError::new_err(format!(
-                "{}: an internal error, which is a bug in stridewise",
-                TABLE.get(LINE).map_or("?", |entry| entry.name)
-            )))
-        });
-        match result {
-            Ok(value) => value.into_ptr(),
-            Err(error) => {
-                error.restore(py);
-                std::ptr::null_mut()
+) -> PyResult<*mut ffi::PyObject> {
+    let work = || -> PyResult<Py<PyAny>> {
+        let count = usize::try_from(count).unwrap_or(0);
+        // SAFETY: the interpreter lends the objects, none of them null, for the time of the call.
+        let lent = |object| unsafe { Object::lent(py, object) };
+        // SAFETY: `at` is below the number of arguments.
+        let object = |at: usize| lent(unsafe { *args.add(at) });
+        let mut given = Positional::new();
+        if let Some(receiver) = receiver {
+            given.push(lent(receiver));
+        }
+        given.extend((0..count).map(object));
+        if names.is_null() {
+            return run(py, LINE, &mut given, &mut Keywords::new(), None);
+        }
+        // SAFETY: the interpreter passes a tuple of strings.
+        let names = unsafe { Bound::from_borrowed_ptr(py, names).cast_into_unchecked::<PyTuple>() };
+        let words = names.iter().map(|name| Ok(name.cast_into::<PyString>()?));
+        let words = words.collect::<PyResult<SmallVec<[_; 4]>>>()?;
+        let mut named = Keywords::new();
+        let mut node = None;
+        for (at, word) in words.iter().enumerate() {
+            match word.to_str()? {
+                "name" => node = Some(object(count + at)),
+                name => named.push((name, object(count + at))),
             }
         }
-    })
+        run(py, LINE, &mut given, &mut named, node)
+    };
+    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(PyRuntimeError::new_err(format!(
+            "{}: an internal error, which is a bug in stridewise",
+            TABLE.get(LINE).map_or("?", |entry| entry.name)
+        )))
+    });
+    result.map(Py::into_ptr)
 }
 
 #[inline]
@@ -200,7 +198,7 @@ fn answer<'py>(
         && let Some(stand_in) = foreign::shape::stand_in(first.get())?
     {
         // The array itself is handed back; only its shape is looked at.
-        let stand_in = Bound::new(py, PyTensor::from(stand_in))?.into_any();
+        let stand_in = crate::tensor::object(py, stand_in)?.into_any();
         original = Some(std::mem::replace(first, stand_in.into()));
     }
     let answer = call_at(&Cpu, line, given, named)?;

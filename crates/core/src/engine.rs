@@ -113,6 +113,12 @@ pub trait Engine: Sized {
     /// A small tensor of the given values, row-major. All values fit the dtype.
     fn literal(&self, dtype: DType, sizes: &[usize], values: &[Scalar]) -> Result<Self::Value>;
 
+    /// The numbers as a 1-D `int64` tensor.
+    fn integers(&self, numbers: &[isize]) -> Result<Self::Value> {
+        let values: Vec<Scalar> = numbers.iter().map(|&n| Scalar::Int(n as i128)).collect();
+        self.literal(DType::I64, &[numbers.len()], &values)
+    }
+
     /// The sizes themselves as a 1-D `int64` tensor.
     fn sizes(&self, sizes: &[Self::Size]) -> Result<Self::Value>;
 
@@ -140,6 +146,48 @@ pub trait Engine: Sized {
         axes: impl Fn(usize) -> Axis<Self::Size>,
     ) -> Result<Self::Value> {
         self.try_view(x, rank, |out| Ok(axes(out)))
+    }
+
+    /// The tensor at single indices of some axes, which the map of the others leaves out. The indices are below
+    /// the sizes.
+    #[inline]
+    fn view_at(
+        &self,
+        x: &Self::Value,
+        at: &[(usize, usize)],
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<Self::Size>,
+    ) -> Result<Self::Value> {
+        let cut = self.view(x, self.rank(x)?, |out| {
+            match at.iter().find(|(axis, _)| *axis == out) {
+                Some(&(of, start)) => Axis::Slice {
+                    of,
+                    start: start.into(),
+                    len: 1.into(),
+                    step: 1,
+                },
+                None => Axis::Of(out),
+            }
+        })?;
+        self.view(&cut, rank, axes)
+    }
+
+    /// Whether it is known that there is an axis and an element, and that the elements lie row-major without
+    /// gaps, strides of axes of size 1 included: any other shape is then one step away.
+    #[inline]
+    fn is_one_run(&self, _x: &Self::Value) -> bool {
+        false
+    }
+
+    /// The elements of one run under other sizes, which multiply to as many. Only called where
+    /// [`is_one_run`](Self::is_one_run) says so.
+    fn view_of_run(
+        &self,
+        _x: &Self::Value,
+        _rank: usize,
+        _sizes: impl Fn(usize) -> Self::Size,
+    ) -> Result<Self::Value> {
+        Err(Error::argument("the engine knows of no run"))
     }
 
     /// Whether a run of axes can be merged without a copy.
@@ -197,11 +245,17 @@ pub trait Engine: Sized {
         }
     }
 
-    /// Runs an operator. An engine may keep it whole instead, or note its name.
+    /// Runs an operator, whose errors the caller names. An engine may keep it whole instead, or note its name.
+    #[inline]
+    fn run<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {
+        operator.lower(self, inputs)
+    }
+
+    /// Runs an operator and names its errors.
     #[inline]
     fn apply<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {
         // Named in place: an output is large, and moving it would cost as much as a view.
-        let mut output = operator.lower(self, inputs);
+        let mut output = self.run(operator, inputs);
         if let Err(error) = &mut output {
             error.set_operator(O::NAME);
         }

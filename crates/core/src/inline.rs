@@ -6,7 +6,8 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
-const NEAR: usize = 8;
+/// How many are kept in place.
+pub(crate) const NEAR: usize = 8;
 
 /// A list of numbers whose length does not change.
 pub struct Inline<T> {
@@ -35,6 +36,22 @@ impl<T: Copy + Default> Inline<T> {
             len,
             near: [T::default(); NEAR],
             far,
+        }
+    }
+}
+
+impl<T: Copy + Default> Inline<T> {
+    /// A list from its parts: all in place, or what `far` makes.
+    #[inline(always)]
+    pub(crate) fn of_parts(
+        len: usize,
+        near: [T; NEAR],
+        far: impl FnOnce() -> Box<[T]>,
+    ) -> Inline<T> {
+        Inline {
+            len,
+            near,
+            far: (len > NEAR).then(far),
         }
     }
 }

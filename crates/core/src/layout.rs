@@ -1,5 +1,5 @@
 //! How a tensor's axes lie in memory. Every shape in the library passes [`Layout::new`] or
-//! [`Layout::view_into`], where products and offsets are checked; nothing behind them can overflow.
+//! [`Layout::see`], where products and offsets are checked; nothing behind them can overflow.
 
 use std::ops::Range;
 
@@ -7,11 +7,8 @@ use smallvec::SmallVec;
 
 use crate::axis::Axis;
 use crate::error::{Error, Result};
-use crate::inline::Inline;
+use crate::inline::{Inline, NEAR};
 use crate::size::{Size, tuple};
-
-/// The end of a layout that has not been checked: past every storage.
-const UNFINISHED: usize = usize::MAX;
 
 /// There is no cap on ranks that anybody would meet; this one keeps a wrong number from taking all memory.
 const MAX_RANK: usize = 1 << 16;
@@ -48,7 +45,8 @@ impl Layout {
         if dims.len() != strides.len() {
             return Err(uneven(&dims, &strides));
         }
-        match Extent::of(width.max(1), &dims, &strides).end(offset, width.max(1)) {
+        let axes = dims.iter().copied().zip(strides.iter().copied());
+        match Extent::of(width.max(1), axes).end(offset, width.max(1)) {
             Some(end) => Ok(Layout {
                 dims,
                 strides,
@@ -59,33 +57,37 @@ impl Layout {
         }
     }
 
-    /// A layout to be written by [`view_into`](Self::view_into), which refuses ranks past all reason. Until
-    /// then its end is past every storage, so it fits no tensor.
-    #[doc(hidden)]
-    #[inline]
-    pub fn blank(rank: usize) -> Layout {
-        let rank = rank.min(MAX_RANK);
-        let (dims, strides) = (Inline::zeros(rank), Inline::zeros(rank));
-        Layout {
-            dims,
-            strides,
-            offset: 0,
-            end: UNFINISHED,
-        }
-    }
-
     /// Row-major without gaps. The stride of an axis outside an empty one is counted as if that had size 1.
     pub fn packed(width: usize, dims: &[usize]) -> Result<Layout> {
-        let mut strides = Inline::zeros(dims.len());
-        let mut next = Some(1usize);
-        for (stride, dim) in strides.iter_mut().zip(dims).rev() {
+        let mut view = Seen::new();
+        Layout::see_packed(&mut view, width, dims)?;
+        Ok(Layout::of(&view))
+    }
+
+    /// Sees a packed tensor: checks L1, and gives the number of elements.
+    #[doc(hidden)]
+    pub fn see_packed(view: &mut Seen, width: usize, dims: &[usize]) -> Result<usize> {
+        view.make_room(dims.len());
+        let (mut next, mut empty) = (Some(1usize), false);
+        for ((dim, stride), &size) in view.axes_mut().iter_mut().zip(dims).rev() {
             let Some(n) = next.filter(|n| *n <= isize::MAX as usize) else {
                 return Err(too_large(width, dims, &[]));
             };
-            *stride = n as isize;
-            next = n.checked_mul((*dim).max(1));
+            (*dim, *stride) = (size, n as isize);
+            next = n.checked_mul(size.max(1));
+            empty |= size == 0;
         }
-        Layout::new(width, dims, strides, 0)
+        let bytes = next.and_then(|count| count.checked_mul(width.max(1)));
+        match (next, bytes) {
+            (Some(count), Some(bytes)) if bytes <= isize::MAX as usize => {
+                (view.offset, view.end) = (0, if empty { 0 } else { count });
+                Ok(view.end)
+            }
+            _ => {
+                let view = Layout::of(view);
+                Err(too_large(width, dims, &view.strides))
+            }
+        }
     }
 
     /// The size of each axis.
@@ -155,6 +157,37 @@ impl Layout {
         true
     }
 
+    /// Whether there is an axis and an element, and every stride is that of a packed tensor, even where there is
+    /// but one index.
+    #[inline]
+    pub fn is_one_run(&self) -> bool {
+        let mut next = 1;
+        for (&dim, &stride) in self.dims.iter().zip(self.strides.iter()).rev() {
+            if dim == 0 || stride != next {
+                return false;
+            }
+            next *= dim as isize;
+        }
+        self.rank() > 0
+    }
+
+    /// Sees one run under other sizes; `false` where it is no run, or has another number of elements.
+    #[doc(hidden)]
+    #[inline]
+    pub fn see_run(&self, view: &mut Seen, rank: usize, sizes: impl Fn(usize) -> usize) -> bool {
+        if rank > MAX_RANK || !self.is_one_run() {
+            return false;
+        }
+        view.make_room(rank);
+        let mut count = Some(1usize);
+        for (at, (dim, stride)) in view.axes_mut().iter_mut().enumerate().rev() {
+            (*dim, *stride) = (sizes(at), count.unwrap_or(1) as isize);
+            count = count.and_then(|count| count.checked_mul(*dim));
+        }
+        (view.offset, view.end) = (self.offset, self.end);
+        count == Some(self.count())
+    }
+
     /// Whether two indices may read the same cell. Exact for axes that nest (every layout a view makes of a
     /// packed tensor does), and on the safe side otherwise.
     pub fn overlaps_itself(&self) -> bool {
@@ -204,33 +237,53 @@ impl Layout {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Option<Layout>> {
-        let mut view = Layout::blank(rank);
-        let is_view = self.view_into(&mut view, width, rank, axes)?;
-        Ok(is_view.then_some(view))
+        let mut view = Seen::new();
+        let is_view = self.see(&mut view, width, &[], rank, axes)?;
+        Ok(is_view.then(|| Layout::of(&view)))
     }
 
-    /// Writes the layout of a view into a blank one of its rank: a layout is large, and moving it about costs
-    /// more than the arithmetic. `false` where a merge would need a copy.
+    /// The layout of what was seen. Always inlined and without a loop, so that it is written number by number
+    /// where it stays: a layout is large, and a move of it costs as much as the view.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn of(view: &Seen) -> Layout {
+        let [a, b, c, d, e, f, g, h] = &view.near;
+        let near = [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0];
+        let near_strides = [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1];
+        Layout {
+            dims: Inline::of_parts(view.rank, near, || far(view, |axis| axis.0)),
+            strides: Inline::of_parts(view.rank, near_strides, || far(view, |axis| axis.1)),
+            offset: view.offset,
+            end: view.end,
+        }
+    }
+
+    /// Sees the tensor at single indices of some axes through a map of the others, and checks L1 and L2. `false` where a merge would need a copy; what
+    /// was seen then means nothing, and no more does it after an error.
+    #[doc(hidden)]
     #[inline]
-    pub fn view_into(
+    pub fn see(
         &self,
-        view: &mut Layout,
+        view: &mut Seen,
         width: usize,
+        at: &[(usize, usize)],
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<bool> {
-        view.end = UNFINISHED;
         if rank > MAX_RANK {
             return Err(too_many_axes(rank));
         }
+        view.make_room(rank);
         let (old_dims, old_strides) = (self.dims(), self.strides());
         let mut offset = self.offset;
-        let (mut bytes, mut seen, mut inside) = (width, 0u64, self.end > 0);
+        let (mut bytes, mut seen, mut inside) = (width, 0u64, self.end > 0 && at.is_empty());
+        for &(axis, index) in at.iter().filter(|_| self.end > 0) {
+            offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
+        }
         let (mut splitting, mut spread) = (usize::MAX, 0usize);
         // A stride whose product overflows belongs to an axis of at most one index (or to an empty tensor),
         // where any stride will do.
-        let places = view.dims.iter_mut().zip(view.strides.iter_mut());
-        for (out, (dim, stride)) in places.enumerate() {
+        for (out, (dim, stride)) in view.axes_mut().iter_mut().enumerate() {
             (*dim, *stride) = match axes(out)? {
                 Axis::Of(axis) => {
                     inside &= mark(&mut seen, axis);
@@ -280,16 +333,74 @@ impl Layout {
         // Axes whole or split, each at most once, and new ones reach nothing that was not reached before.
         let end = match inside && bytes <= isize::MAX as usize {
             true => Some(self.end),
-            false => Extent::of(width, &view.dims, &view.strides).end(offset, width),
+            false => Extent::of(width, view.axes().iter().copied()).end(offset, width),
         };
         match end {
             Some(end) => {
                 (view.offset, view.end) = (if end == 0 { 0 } else { offset }, end);
                 Ok(true)
             }
-            None => Err(too_large(width, &view.dims, &view.strides)),
+            None => {
+                let view = Layout::of(view);
+                Err(too_large(width, &view.dims, &view.strides))
+            }
         }
     }
+}
+
+/// What an axis map makes of a layout, in a form that is quick to write and to read back.
+#[doc(hidden)]
+pub struct Seen {
+    rank: usize,
+    near: [(usize, isize); NEAR],
+    far: Vec<(usize, isize)>,
+    offset: usize,
+    end: usize,
+}
+
+impl Seen {
+    /// Nothing yet.
+    #[inline]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Seen {
+        Seen {
+            rank: 0,
+            near: [(0, 0); NEAR],
+            far: Vec::new(),
+            offset: 0,
+            end: 0,
+        }
+    }
+
+    /// One past the highest cell that is reached.
+    #[inline]
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    #[inline]
+    fn make_room(&mut self, rank: usize) {
+        self.rank = rank;
+        if rank > NEAR {
+            self.far.resize(rank, (0, 0));
+        }
+    }
+
+    /// The size and stride of each axis.
+    #[inline]
+    fn axes(&self) -> &[(usize, isize)] {
+        self.near.get(..self.rank).unwrap_or(&self.far)
+    }
+
+    #[inline]
+    fn axes_mut(&mut self) -> &mut [(usize, isize)] {
+        self.near.get_mut(..self.rank).unwrap_or(&mut self.far)
+    }
+}
+
+#[cold]
+fn far<T>(view: &Seen, number: impl Fn(&(usize, isize)) -> T) -> Box<[T]> {
+    view.axes().iter().map(number).collect()
 }
 
 /// Notes that an axis is used; false where it was used before, or is too far out to tell.
@@ -312,14 +423,14 @@ struct Extent {
 
 impl Extent {
     #[inline]
-    fn of(width: usize, dims: &[usize], strides: &[isize]) -> Extent {
+    fn of(width: usize, axes: impl Iterator<Item = (usize, isize)>) -> Extent {
         let mut extent = Extent {
             bytes: width,
             low: 0,
             high: 0,
             empty: false,
         };
-        for (&dim, &stride) in dims.iter().zip(strides) {
+        for (dim, stride) in axes {
             extent.grow(dim, stride);
         }
         extent

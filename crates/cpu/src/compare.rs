@@ -89,7 +89,7 @@ fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
         });
     }
     let stretch = |x: &Tensor| {
-        x.view(rank, |out| {
+        x.view(&[], rank, |out| {
             Ok(match (out + x.rank()).checked_sub(rank) {
                 Some(axis) if x.shape()[axis] == shape[out] => Axis::Of(axis),
                 _ => Axis::Fresh(shape[out]),

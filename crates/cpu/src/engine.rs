@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use stridewise_core::engine::{Along, Engine};
+use stridewise_core::layout::Seen;
 use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::rules::{bad_index, concat_shape, gather_shape, runs_len, sum_shape};
 use stridewise_core::size::{Shape, Truth, tuple};
@@ -301,6 +302,18 @@ impl Engine for Cpu {
         Tensor::from_bytes(dtype, sizes, &bytes)
     }
 
+    fn integers(&self, numbers: &[isize]) -> Result<Tensor> {
+        let mut seen = Seen::new();
+        let count = Layout::see_packed(&mut seen, DType::I64.width(), &[numbers.len()])?;
+        let buffer = allocate(count * DType::I64.width())?;
+        let start = buffer.as_ptr().cast::<i64>();
+        for (at, &number) in numbers.iter().enumerate() {
+            // SAFETY: the buffer is new, aligned, and has room for as many cells.
+            unsafe { start.add(at).write(number as i64) };
+        }
+        Tensor::packed_in(buffer, DType::I64, &seen)
+    }
+
     fn sizes(&self, sizes: &[usize]) -> Result<Tensor> {
         Tensor::from_vec(
             sizes.iter().map(|&size| size as i64).collect(),
@@ -345,7 +358,33 @@ impl Engine for Cpu {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Tensor> {
-        x.view(rank, axes)
+        x.view(&[], rank, axes)
+    }
+
+    #[inline]
+    fn view_at(
+        &self,
+        x: &Tensor,
+        at: &[(usize, usize)],
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<usize>,
+    ) -> Result<Tensor> {
+        x.view(at, rank, |out| Ok(axes(out)))
+    }
+
+    #[inline]
+    fn is_one_run(&self, x: &Tensor) -> bool {
+        x.layout().is_one_run()
+    }
+
+    #[inline]
+    fn view_of_run(
+        &self,
+        x: &Tensor,
+        rank: usize,
+        sizes: impl Fn(usize) -> usize,
+    ) -> Result<Tensor> {
+        x.view_of_run(rank, sizes)
     }
 
     fn merges(&self, x: &Tensor, run: Range<usize>) -> Truth {
@@ -361,10 +400,14 @@ impl Engine for Cpu {
     }
 
     fn gather(&self, source: &Tensor, index: &Tensor, along: &Along, mode: Mode) -> Result<Tensor> {
-        let made = Unfinished::new(source.dtype(), &addressed(source, index, along, mode)?)?;
+        // As with `Unfinished`, but that the layout is written once, at the end: a small gather is mostly that.
+        let (dtype, mut seen) = (source.dtype(), Seen::new());
+        let dims = addressed(source, index, along, mode)?;
+        let count = Layout::see_packed(&mut seen, dtype.width(), &dims)?;
+        let buffer = allocate(count * dtype.width())?;
         // SAFETY: the result is new and has the gather's shape.
-        unsafe { gather(source, index, along, mode, made.start())? };
-        made.done()
+        unsafe { gather(source, index, along, mode, buffer.as_ptr())? };
+        Tensor::packed_in(buffer, dtype, &seen)
     }
 
     fn scatter_add(

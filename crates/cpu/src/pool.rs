@@ -15,7 +15,7 @@ use core::ptr::NonNull;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub use patience::in_small_steps;
+pub use patience::{SmallSteps, in_small_steps};
 
 /// Every buffer of more than a few hundred bytes starts on a cache line.
 const ALIGN: usize = 64;

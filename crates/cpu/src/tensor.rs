@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
+use stridewise_core::layout::Seen;
 use stridewise_core::size::tuple;
 use stridewise_core::{Axis, DType, Error, Layout, Result, Value};
 
@@ -56,62 +57,59 @@ impl Tensor {
     /// Whether T1 and T2 hold.
     #[inline]
     fn fits(&self) -> bool {
-        let end = self.layout.end().checked_mul(self.dtype.width());
-        let aligned = || {
-            self.storage
-                .as_ptr()
-                .addr()
-                .is_multiple_of(alignment(self.dtype))
-        };
-        end.is_some_and(|end| end <= self.storage.len() && (end == 0 || aligned()))
+        fits(&self.storage, self.dtype, self.layout.end())
     }
 
-    /// A view through an axis map, written where it is returned: a layout is large, and every move of it
+    /// A view at single indices of some axes through a map of the others, written where it is returned: a layout is large, and every move of it
     /// costs. Where strides do not allow a merge, it is a view of a packed copy.
     #[inline]
     pub(crate) fn view(
         &self,
+        at: &[(usize, usize)],
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Tensor> {
-        let (dtype, storage) = (self.dtype, self.storage.clone());
-        let mut result = Ok(Tensor {
-            layout: Layout::blank(rank),
-            dtype,
-            storage,
-        });
-        if let Ok(view) = &mut result
-            && let Err(error) = view.look_at(self, rank, axes)
-        {
-            result = Err(error);
-        }
-        result
-    }
-
-    #[inline]
-    fn look_at(
-        &mut self,
-        source: &Tensor,
-        rank: usize,
-        axes: impl Fn(usize) -> Result<Axis<usize>>,
-    ) -> Result<()> {
-        let width = self.dtype.width();
-        let mut packed: Option<Tensor> = None;
+        let (mut seen, mut packed) = (Seen::new(), None::<Tensor>);
         // One call for both turns of the loop, so that the map is compiled into it.
-        while !packed.as_ref().unwrap_or(source).layout.view_into(
-            &mut self.layout,
-            width,
+        while !packed.as_ref().unwrap_or(self).layout.see(
+            &mut seen,
+            self.dtype.width(),
+            at,
             rank,
             &axes,
         )? {
-            let copy = Cpu.packed_copy(source)?;
-            self.storage = copy.storage.clone();
-            packed = Some(copy);
+            packed = Some(Cpu.packed_copy(self)?);
         }
-        match self.fits() {
-            true => Ok(()),
-            false => Err(misfit(self)),
+        let storage = &packed.as_ref().unwrap_or(self).storage;
+        if !fits(storage, self.dtype, seen.end()) {
+            return Tensor::new(storage.clone(), self.dtype, Layout::of(&seen));
         }
+        Ok(Tensor {
+            layout: Layout::of(&seen),
+            dtype: self.dtype,
+            storage: storage.clone(),
+        })
+    }
+
+    /// One run of memory under other sizes, which multiply to as many elements.
+    #[inline]
+    pub(crate) fn view_of_run(
+        &self,
+        rank: usize,
+        sizes: impl Fn(usize) -> usize,
+    ) -> Result<Tensor> {
+        let mut seen = Seen::new();
+        if !self.layout.see_run(&mut seen, rank, sizes) {
+            return Err(
+                Error::shape("the tensor is not one run of as many elements")
+                    .note("shape", tuple(self.shape())),
+            );
+        }
+        Ok(Tensor {
+            layout: Layout::of(&seen),
+            dtype: self.dtype,
+            storage: self.storage.clone(),
+        })
     }
 
     /// A packed tensor of the given values, row-major.
@@ -163,6 +161,20 @@ impl Tensor {
     pub(crate) fn filled(buffer: Buffer, dtype: DType, layout: Layout) -> Result<Tensor> {
         let len = layout.end() * dtype.width();
         Tensor::new(Arc::new(Storage::owned(buffer, len)), dtype, layout)
+    }
+
+    /// A packed tensor over a buffer whose every element has been written.
+    #[inline]
+    pub(crate) fn packed_in(buffer: Buffer, dtype: DType, seen: &Seen) -> Result<Tensor> {
+        let storage = Arc::new(Storage::owned(buffer, seen.end() * dtype.width()));
+        if !fits(&storage, dtype, seen.end()) {
+            return Tensor::new(storage, dtype, Layout::of(seen));
+        }
+        Ok(Tensor {
+            layout: Layout::of(seen),
+            dtype,
+            storage,
+        })
     }
 
     /// Another layout over the same storage; an error where it would reach outside.
@@ -395,6 +407,14 @@ fn gcd(a: usize, b: usize) -> usize {
         0 => a,
         _ => gcd(b, a % b),
     }
+}
+
+/// Whether a layout that ends there lies inside the storage (T1), and the storage is aligned (T2).
+#[inline]
+fn fits(storage: &Storage, dtype: DType, end: usize) -> bool {
+    let end = end.checked_mul(dtype.width());
+    let aligned = || storage.as_ptr().addr().is_multiple_of(alignment(dtype));
+    end.is_some_and(|end| end <= storage.len() && (end == 0 || aligned()))
 }
 
 /// A buffer from the pool.

@@ -1,17 +1,26 @@
 //! `enforce_shape` on arrays of other libraries: by their shape alone.
 
+use std::sync::OnceLock;
+
+use pyo3::intern;
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 use stridewise::prelude::Methods;
 use stridewise::{DType, Tensor, zeros};
 
+use crate::arguments::plain_numbers;
 use crate::errors::OrRaise;
 use crate::tensor::PyTensor;
 
 /// The shape of a foreign array, as whole numbers; `None` for an object without one.
-pub(crate) fn shape(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
-    let Some(shape) = object.getattr_opt("shape")? else {
+pub(crate) fn shape(object: &Bound<'_, PyAny>) -> PyResult<Option<SmallVec<[usize; 8]>>> {
+    let Some(shape) = object.getattr_opt(intern!(object.py(), "shape"))? else {
         return Ok(None);
     };
+    let mut plain = SmallVec::new();
+    if plain_numbers(&shape, &mut plain) {
+        return Ok(plain.iter().map(|&n| usize::try_from(n).ok()).collect());
+    }
     let Ok(sizes) = shape.try_iter() else {
         return Ok(None);
     };
@@ -30,6 +39,14 @@ pub(crate) fn stand_in(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
         return Ok(None);
     };
     let py = object.py();
-    let one = zeros((), DType::Bool).or_raise(py)?;
-    one.expand(shape).or_raise(py).map(Some)
+    // One element serves all of them: nothing is ever read from it.
+    static ONE: OnceLock<Tensor> = OnceLock::new();
+    let one = match ONE.get() {
+        Some(one) => one,
+        None => {
+            let one = zeros((), DType::Bool).or_raise(py)?;
+            ONE.get_or_init(|| one)
+        }
+    };
+    one.expand(shape.as_slice()).or_raise(py).map(Some)
 }

@@ -14,13 +14,67 @@ use stridewise::params::Items;
 use stridewise::prelude::*;
 use stridewise::{Error, Operator};
 
-use crate::arguments::tensor_of;
+use crate::arguments::{plain_number, tensor_of};
 use crate::errors::OrRaise;
 use crate::foreign;
-use crate::tensor::PyTensor;
+use crate::tensor::{PyTensor, object, object_from};
 
 /// Part of a tensor.
-pub(crate) fn get(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+pub(crate) fn get<'py>(
+    py: Python<'py>,
+    x: &Tensor,
+    index: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyTensor>> {
+    let mut items = SmallVec::new();
+    if !plain(index, &mut items)? {
+        return object(py, picked(py, x, index)?);
+    }
+    let slice = Slice {
+        items: Items(items),
+    };
+    let result = slice.lower(&Cpu, &[x]);
+    if let Ok(value) = &result {
+        // SAFETY: the tensor is moved out of the result, which is forgotten.
+        let object = unsafe { object_from(py, value) };
+        std::mem::forget(result);
+        return object;
+    }
+    let named = result.map_err(|error| error.within(GetItem::NAME));
+    object(py, named.or_raise(py)?)
+}
+
+/// Reads an index of ints, slices, `None` and `...` alone, as nearly all are; `false` for any other.
+#[inline]
+fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<bool> {
+    let mut one = |item: &Bound<'_, PyAny>| -> PyResult<bool> {
+        // SAFETY: the object is alive.
+        items.push(if let Some(at) = unsafe { plain_number(item.as_ptr()) } {
+            Item::At(at)
+        } else if let Ok(slice) = item.cast::<PySlice>() {
+            range(slice)?
+        } else if item.is_none() {
+            Item::NewAxis
+        } else if item.is_instance_of::<PyEllipsis>() {
+            Item::Rest
+        } else {
+            return Ok(false);
+        });
+        Ok(true)
+    };
+    let Ok(tuple) = index.cast::<PyTuple>() else {
+        return one(index);
+    };
+    for item in tuple.iter_borrowed() {
+        if !one(&item)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Part of a tensor, by any index.
+#[inline(never)]
+fn picked(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let mut arrays = Vec::new();
     let mut picks: SmallVec<[Pick; 8]> = SmallVec::new();
     match index.cast::<PyTuple>() {
@@ -73,7 +127,7 @@ fn pick(item: &Bound<'_, PyAny>, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
         return whole(item);
     }
     if let Ok(slice) = item.cast::<PySlice>() {
-        return range(slice);
+        return range(slice).map(Pick::Item);
     }
     if item.is_none() {
         return Ok(Pick::Item(Item::NewAxis));
@@ -154,7 +208,7 @@ fn mask() -> Error {
         .within(GetItem::NAME)
 }
 
-fn range(slice: &Bound<'_, PySlice>) -> PyResult<Pick> {
+fn range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: a live slice object, and room for the three numbers.
     let read = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
@@ -162,7 +216,7 @@ fn range(slice: &Bound<'_, PySlice>) -> PyResult<Pick> {
         let error = PyErr::fetch(slice.py());
         // A step of 0 is refused where the axis is known.
         return match error.is_instance_of::<PyValueError>(slice.py()) {
-            true => Ok(Pick::Item(Item::from(..).step(0))),
+            true => Ok(Item::from(..).step(0)),
             false => Err(error),
         };
     }
@@ -171,11 +225,11 @@ fn range(slice: &Bound<'_, PySlice>) -> PyResult<Pick> {
         true => (0, isize::MAX),
         false => (isize::MAX, isize::MIN),
     };
-    Ok(Pick::Item(Item::Range {
+    Ok(Item::Range {
         start: (start != near).then_some(start),
         stop: (stop != far).then_some(stop),
         step,
-    }))
+    })
 }
 
 /// One element, for `item(*index)`: as many whole numbers as there are axes.

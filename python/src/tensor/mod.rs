@@ -26,7 +26,7 @@ use crate::dtype::{PyDType, named_dtype};
 use crate::errors::OrRaise;
 use crate::foreign::dlpack;
 use numbers::{nest, numbers};
-pub(crate) use slot::{Slot, object};
+pub(crate) use slot::{Slot, object, object_from};
 
 /// A tensor in main memory: an immutable value. Views share memory and cost nothing.
 #[pyclass(name = "Tensor", module = "stridewise", frozen, weakref, subclass)]
@@ -194,8 +194,12 @@ impl PyTensor {
         first.ok_or_else(|| PyTypeError::new_err("a tensor of rank 0 has no length"))
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        index::get(py, &self.inner, index).map(PyTensor::from)
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
+        index::get(py, &self.inner, index)
     }
 
     fn __iter__(&self) -> PyResult<iterate::PyTensorIterator> {

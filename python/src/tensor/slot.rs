@@ -2,9 +2,11 @@
 //! that the object is made empty and the tensor moved into it once.
 
 use std::cell::{Cell, UnsafeCell};
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Deref;
 
+use pyo3::PyTypeInfo;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use stridewise::Tensor;
 
@@ -20,27 +22,6 @@ pub(crate) struct Slot {
 // SAFETY: the tensor is written once, by `object`, before the slot is shared; from then on it is only read, and
 // a tensor may be read from any thread.
 unsafe impl Sync for Slot {}
-
-impl Slot {
-    /// # Safety
-    /// The slot is filled before anything is read from it.
-    #[inline]
-    unsafe fn empty() -> Slot {
-        Slot {
-            tensor: UnsafeCell::new(MaybeUninit::uninit()),
-            filled: Cell::new(false),
-        }
-    }
-
-    /// # Safety
-    /// The slot is empty, and nobody else looks into it.
-    #[inline]
-    unsafe fn fill(&self, tensor: Tensor) {
-        // SAFETY: the caller says that this is the only access.
-        unsafe { (*self.tensor.get()).write(tensor) };
-        self.filled.set(true);
-    }
-}
 
 impl Deref for Slot {
     type Target = Tensor;
@@ -74,10 +55,51 @@ impl From<Tensor> for Slot {
 /// The tensor as a Python object.
 #[inline]
 pub(crate) fn object(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyTensor>> {
-    // SAFETY: the slot is filled below, before the object is handed out.
-    let inner = unsafe { Slot::empty() };
-    let object = Bound::new(py, PyTensor { inner })?;
-    // SAFETY: the object is new, so nobody else looks into its slot.
-    unsafe { object.get().inner.fill(tensor) };
+    let tensor = ManuallyDrop::new(tensor);
+    // SAFETY: the tensor is not looked at again.
+    unsafe { object_from(py, &tensor) }
+}
+
+/// The tensor as a Python object.
+///
+/// # Safety
+/// The tensor is moved: it is neither used nor dropped where it was.
+#[inline]
+pub(crate) unsafe fn object_from<'py>(
+    py: Python<'py>,
+    tensor: &Tensor,
+) -> PyResult<Bound<'py, PyTensor>> {
+    // What `Bound::new` does for a class on top of `object`, without the way through `object.__new__`.
+    // SAFETY: the class is a heap type without a size of its own for each object.
+    let object = unsafe { ffi::PyType_GenericAlloc(PyTensor::type_object_raw(py), 0) };
+    if object.is_null() {
+        // SAFETY: the caller leaves the tensor to us, and this is the last time anyone looks at it.
+        drop(unsafe { std::ptr::read(tensor) });
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: a new object of that class. It is all zeros, which is a slot without a tensor, and for PyO3 (which
+    // counts no borrows of a frozen class) an object without weak references.
+    let object = unsafe { Bound::from_owned_ptr(py, object).cast_into_unchecked::<PyTensor>() };
+    let slot = &object.get().inner;
+    // SAFETY: the object is new, so nobody else looks into its slot; the tensor is the caller's to give away.
+    unsafe { copy_words(tensor, slot.tensor.get().cast()) };
+    slot.filled.set(true);
     Ok(object)
+}
+
+/// Moves a tensor word by word. It has just been written so, and a wider read would have to wait until every one
+/// of these writes has left the core, which takes longer than all the rest of the move.
+///
+/// # Safety
+/// As for a copy of one tensor to another place that does not overlap it.
+#[inline]
+unsafe fn copy_words(from: *const Tensor, to: *mut Tensor) {
+    /// Any eight bytes, pointers and bytes that were never written among them.
+    type Word = MaybeUninit<*const ()>;
+    const { assert!(size_of::<Tensor>().is_multiple_of(size_of::<Word>())) };
+    let (from, to) = (from.cast::<Word>(), to.cast::<Word>());
+    for at in 0..size_of::<Tensor>() / size_of::<Word>() {
+        // SAFETY: both places are a tensor long and aligned for one.
+        unsafe { to.add(at).write(from.add(at).read_volatile()) };
+    }
 }

@@ -154,10 +154,13 @@ pub trait Argument<E: Engine>: Sized {
         work()
     }
 
-    /// Hands out a tensor, or the error that came instead; `origin` is the one the operator was called on,
-    /// which may be the very same.
+    /// Runs the operator as [`run`](Self::run) does, and hands out its tensor, or the error that came instead;
+    /// `origin` is the one the operator was called on, which may be the very same. The tensor is made here
+    /// because it is large: what is made before a call is moved into it.
     fn one(
-        result: Result<E::Value, Error>,
+        kind: Kind,
+        inputs: &[&E::Value],
+        work: impl Fn() -> Result<E::Value, Error>,
         origin: Option<&Self::Tensor>,
     ) -> Result<Self::Output, Self::Error>;
 

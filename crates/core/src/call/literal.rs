@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 
+use smallvec::SmallVec;
+
 use crate::call::argument::{Argument, Look};
 use crate::dtype::DType;
 use crate::engine::Engine;
@@ -32,6 +34,11 @@ fn of_numbers<E: Engine, A: Argument<E>>(
     arg: &A,
     name: &'static str,
 ) -> Result<E::Value, A::Error> {
+    // A list of plain whole numbers, as an index mostly is.
+    let mut plain = SmallVec::new();
+    if arg.plain_numbers(&mut plain) && !plain.is_empty() {
+        return Ok(engine.integers(&plain)?);
+    }
     let mut numbers = Numbers {
         name,
         sizes: Vec::new(),

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::operators::{Dims, TABLE};
 use crate::params::{Extent, Symbol};
 use crate::size::Size;
-use crate::table::{Entry, Outcome, Param, ParamKind};
+use crate::table::{Entry, Kind, Outcome, Param, ParamKind};
 
 pub use argument::{Argument, Failure, Look};
 pub use bind::Bind;
@@ -89,8 +89,13 @@ impl<S: Size, E: Engine<Size = S>> Argument<E> for Arg<E::Value, S> {
         }
     }
 
-    fn one(result: Result<E::Value>, _origin: Option<&E::Value>) -> Result<Outcome<E::Value, S>> {
-        result.map(Outcome::One)
+    fn one(
+        _kind: Kind,
+        _inputs: &[&E::Value],
+        work: impl Fn() -> Result<E::Value>,
+        _origin: Option<&E::Value>,
+    ) -> Result<Outcome<E::Value, S>> {
+        work().map(Outcome::One)
     }
 
     fn many(values: Vec<E::Value>, _origins: &[E::Value]) -> Result<Outcome<E::Value, S>> {

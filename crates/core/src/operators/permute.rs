@@ -71,6 +71,18 @@ impl<E: Engine> Operator<E> for Transpose {
 
 fn reorder<E: Engine>(engine: &E, x: &E::Value, given: &[isize]) -> Result<E::Value> {
     let rank = engine.rank(x)?;
+    // Nearly all calls name every axis once, which a bit for each tells sooner than a list of them does.
+    let front = |axis: isize| if axis < 0 { axis.wrapping_add_unsigned(rank) } else { axis } as usize;
+    let mut seen = 0u64;
+    let mut is_new = |axis: usize| {
+        let bit = 1u64.checked_shl(axis as u32).unwrap_or(0);
+        let new = axis < rank && seen & bit == 0;
+        seen |= bit;
+        new
+    };
+    if given.len() == rank && rank <= 64 && given.iter().all(|axis| is_new(front(*axis))) {
+        return engine.view(x, rank, |out| Axis::Of(front(given[out])));
+    }
     let order = resolve_all(given, rank, "axes", || engine.shape_text(x))?;
     if order.len() != rank {
         let error = Error::axis(format!(

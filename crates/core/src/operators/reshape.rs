@@ -42,6 +42,10 @@ impl<E: Engine> Operator<E> for Reshape<E::Size> {
     type Output = E::Value;
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
+        if engine.is_one_run(inputs[0]) {
+            let new = fitted(engine, inputs[0], &self.shape)?;
+            return engine.view_of_run(inputs[0], self.shape.len(), |at| new.size(at));
+        }
         let (shape, groups) = match_up(engine, inputs[0], &self.shape)?;
         rearrange(engine, inputs[0], &shape, &groups)
     }
@@ -128,16 +132,27 @@ fn match_up<E: Engine>(
     given: &Sizes<E::Size>,
 ) -> Result<(Shape<E::Size>, Groups)> {
     let old = engine.shape(x)?;
+    let new = fitted(engine, x, given)?;
+    let new: Shape<E::Size> = (0..given.len()).map(|at| new.size(at)).collect();
+    let groups = group(&old, &new).ok_or_else(|| {
+        Error::overflow("the product of the sizes is too large")
+            .note("input shape", engine.shape_text(x))
+    })?;
+    Ok((new, groups))
+}
+
+/// The sizes of the result, with `-1` worked out.
+#[inline]
+fn fitted<'a, E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    given: &'a Sizes<E::Size>,
+) -> Result<Fitted<'a, E::Size>> {
     let count = engine.count(x)?;
-    let with_input = |error: Error| error.note("input shape", engine.shape_text(x));
-    let new = fit(engine, given, &count, || {
+    fit(engine, given, &count, || {
         format!("the input has {}", counted(&count, "element"))
     })
-    .map_err(with_input)?;
-    let new: Shape<E::Size> = (0..given.len()).map(|at| new.size(at)).collect();
-    let groups = group(&old, &new)
-        .ok_or_else(|| with_input(Error::overflow("the product of the sizes is too large")))?;
-    Ok((new, groups))
+    .map_err(|error| error.note("input shape", engine.shape_text(x)))
 }
 
 /// Sizes whose product is known to be right, with `-1` worked out.

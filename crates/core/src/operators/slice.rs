@@ -53,44 +53,40 @@ impl<E: Engine> Operator<E> for Slice {
             return Err(blame(Error::shape(message).sizes(rank, indexed)));
         };
 
-        // First every axis is cut, then axes of single indices are dropped and new ones put in.
-        let mut cuts: SmallVec<[Axis<E::Size>; 8]> = SmallVec::new();
+        // Axes of single indices are dropped, and new ones put in.
+        let mut dropped: SmallVec<[(usize, usize); 8]> = SmallVec::new();
         let mut shaped: SmallVec<[Axis<E::Size>; 8]> = SmallVec::new();
+        let mut axis = 0;
         let rest = (!items.contains(&Item::Rest)).then_some(&Item::Rest);
         for (place, &item) in items.iter().chain(rest).enumerate() {
             let blame = |error: Error| blame(error.at_item(place));
-            let axis = cuts.len();
             match item {
-                Item::NewAxis => shaped.push(Axis::Fresh(1.into())),
-                Item::Rest => {
-                    for axis in axis..axis + whole {
-                        cuts.push(Axis::Of(axis));
-                        shaped.push(Axis::Of(axis));
-                    }
+                Item::NewAxis => {
+                    shaped.push(Axis::Fresh(1.into()));
+                    continue;
                 }
-                Item::At(index) => cuts.push(at(engine, x, axis, index).map_err(blame)?),
+                Item::Rest => {
+                    shaped.extend((axis..axis + whole).map(Axis::Of));
+                    axis += whole;
+                    continue;
+                }
+                Item::At(index) => {
+                    dropped.push((axis, at(engine, x, axis, index).map_err(blame)?));
+                }
                 Item::Range {
                     start: None,
                     stop: None,
                     step: 1,
-                } => {
-                    cuts.push(Axis::Of(axis));
-                    shaped.push(Axis::Of(axis));
-                }
+                } => shaped.push(Axis::Of(axis)),
                 Item::Range { start, stop, step } => {
-                    cuts.push(range(engine, x, axis, start, stop, step).map_err(blame)?);
-                    shaped.push(Axis::Of(axis));
+                    shaped.push(range(engine, x, axis, start, stop, step).map_err(blame)?);
                 }
             }
+            axis += 1;
         }
-        let cut = engine.view(x, rank, |out| cuts[out].clone())?;
-        match shaped.len() == rank
-            && !items
-                .iter()
-                .any(|i| matches!(i, Item::At(_) | Item::NewAxis))
-        {
-            true => Ok(cut),
-            false => engine.view(&cut, shaped.len(), |out| shaped[out].clone()),
+        match dropped.is_empty() {
+            true => engine.view(x, shaped.len(), |out| shaped[out].clone()),
+            false => engine.view_at(x, &dropped, shaped.len(), |out| shaped[out].clone()),
         }
     }
 }
@@ -105,7 +101,7 @@ fn known<E: Engine>(engine: &E, x: &E::Value, axis: usize) -> Result<usize> {
     })
 }
 
-fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<Axis<E::Size>> {
+fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<usize> {
     let size = known(engine, x, axis)?;
     let from_front = if index < 0 {
         index.wrapping_add_unsigned(size)
@@ -113,12 +109,7 @@ fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<
         index
     };
     match usize::try_from(from_front) {
-        Ok(start) if start < size => Ok(Axis::Slice {
-            of: axis,
-            start: start.into(),
-            len: 1.into(),
-            step: 1,
-        }),
+        Ok(start) if start < size => Ok(start),
         _ => Err(Error::index(format!(
             "index {index} is out of range for axis {axis}, which has size {size}"
         ))

@@ -267,6 +267,7 @@ macro_rules! operator_table {
             ];
         }
 
+        // Errors get their operator's name in `call_at`: whoever looks at a result here moves it, and it is large.
         mod calls {
             use std::borrow::Borrow;
 
@@ -283,13 +284,15 @@ macro_rules! operator_table {
                 bound: &mut Bound<'_, E, A>,
             ) -> Result<A::Output, A::Error> {
                 let tensors = bound.receivers()?;
+                if let [only] = tensors.as_slice() {
+                    let inputs = [only.borrow()];
+                    let work = || engine.run(&$efile::$eop {}, &inputs);
+                    return A::one(Kind::$ekind, &inputs, work, Some(only));
+                }
                 let one = |x: &A::Tensor| {
                     let inputs = [x.borrow()];
-                    A::run(Kind::$ekind, &inputs, || engine.apply(&$efile::$eop {}, &inputs))
+                    A::run(Kind::$ekind, &inputs, || engine.run(&$efile::$eop {}, &inputs))
                 };
-                if let [only] = tensors.as_slice() {
-                    return A::one(one(only), Some(only));
-                }
                 let each = tensors.iter().map(one).collect::<crate::error::Result<_>>()?;
                 A::many(each, &tensors)
             })*
@@ -302,8 +305,8 @@ macro_rules! operator_table {
                 $(bind!(bound $p $t $($g)?);)*
                 let inputs = [$($input),*];
                 let operator = $file::$op { $($field),* };
-                let output = A::run(Kind::$kind, &inputs, || engine.apply(&operator, &inputs));
-                outcome!(A, output, &origin $(, $out)?)
+                let work = || engine.run(&operator, &inputs);
+                outcome!(A, Kind::$kind, &inputs, work, &origin $(, $out)?)
             })*
             $(pub(super) fn $mname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
@@ -313,7 +316,7 @@ macro_rules! operator_table {
                 let inputs: Vec<&E::Value> = tensors.iter().map(Borrow::borrow).collect();
                 $(bind!(bound $mp $mt $($mg)?);)*
                 let operator = $mfile::$mop { $($mfield),* };
-                A::one(A::run(Kind::$mkind, &inputs, || engine.apply(&operator, &inputs)), None)
+                A::one(Kind::$mkind, &inputs, || engine.run(&operator, &inputs), None)
             })*
             $(pub(super) fn $nname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
@@ -321,7 +324,7 @@ macro_rules! operator_table {
             ) -> Result<A::Output, A::Error> {
                 $(bind!(bound $np $nt $($ng)?);)*
                 let operator = $nfile::$nop { $($nfield),* };
-                A::one(A::run(Kind::$nkind, &[], || engine.apply(&operator, &[])), None)
+                A::one(Kind::$nkind, &[], || engine.run(&operator, &[]), None)
             })*
         }
 
@@ -404,14 +407,14 @@ macro_rules! output {
 
 /// Hands out an output.
 macro_rules! outcome {
-    ($a:ident, $output:ident, $origin:expr) => {
-        $a::one($output, Some($origin))
+    ($a:ident, $kind:expr, $inputs:expr, $work:ident, $origin:expr) => {
+        $a::one($kind, $inputs, $work, Some($origin))
     };
-    ($a:ident, $output:ident, $origin:expr, Many) => {
-        $a::many($output?, &[])
+    ($a:ident, $kind:expr, $inputs:expr, $work:ident, $origin:expr, Many) => {
+        $a::many($a::run($kind, $inputs, $work)?, &[])
     };
-    ($a:ident, $output:ident, $origin:expr, Checked) => {
-        $a::checked($output?, Some($origin))
+    ($a:ident, $kind:expr, $inputs:expr, $work:ident, $origin:expr, Checked) => {
+        $a::checked($a::run($kind, $inputs, $work)?, Some($origin))
     };
 }
 

@@ -18,15 +18,38 @@ thread_local! {
 /// assert!(in_small_steps(100, || Buffer::new(101)).is_none());
 /// ```
 pub fn in_small_steps<T>(bytes: usize, work: impl FnOnce() -> T) -> Option<T> {
-    struct Before(usize);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            LIMIT.set(self.0);
+    let steps = SmallSteps::new(bytes);
+    let done = work();
+    (!steps.given_up()).then_some(done)
+}
+
+/// The same for a result that is large, and stays where it is: as long as this lives, every buffer asked for is
+/// of at most so many bytes.
+pub struct SmallSteps {
+    before: usize,
+}
+
+impl SmallSteps {
+    /// From now on, on this thread.
+    #[inline]
+    pub fn new(bytes: usize) -> SmallSteps {
+        SmallSteps {
+            before: LIMIT.replace(bytes.max(1)),
         }
     }
-    let _before = Before(LIMIT.replace(bytes.max(1)));
-    let done = work();
-    (LIMIT.get() > 0).then_some(done)
+
+    /// Whether a larger buffer was asked for, and refused.
+    #[inline]
+    pub fn given_up(&self) -> bool {
+        LIMIT.get() == 0
+    }
+}
+
+impl Drop for SmallSteps {
+    #[inline]
+    fn drop(&mut self) {
+        LIMIT.set(self.before);
+    }
 }
 
 /// Whether this thread may ask for so many bytes now.
