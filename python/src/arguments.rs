@@ -18,7 +18,7 @@ use stridewise::table::{Kind, ParamKind};
 use stridewise::{Cpu, Error, Tensor};
 
 use crate::dtype::dtype;
-use crate::errors::exception;
+use crate::errors::{exception, named};
 use crate::foreign;
 use crate::symbol::PySymbol;
 use crate::tensor::{PyTensor, object, object_from};
@@ -112,12 +112,20 @@ pub(crate) enum Raised {
 }
 
 impl Raised {
-    /// The exception; `node` is the name the call was given.
-    pub(crate) fn exception(self, py: Python<'_>, node: Option<String>) -> PyErr {
-        match (self, node) {
-            (Raised::Python(error), _) => error,
-            (Raised::Ours(error), Some(node)) => exception(py, &error.named(node)),
-            (Raised::Ours(error), None) => exception(py, &error),
+    /// The exception of a call; `node` is the name it was given.
+    pub(crate) fn exception(
+        self,
+        py: Python<'_>,
+        operator: &'static str,
+        node: Option<String>,
+    ) -> PyErr {
+        let error = match self {
+            Raised::Python(error) => return named(py, error, operator, node),
+            Raised::Ours(error) => error.within(operator),
+        };
+        match node {
+            Some(node) => exception(py, &error.named(node)),
+            None => exception(py, &error),
         }
     }
 }
@@ -198,6 +206,10 @@ impl<'py> Argument<Cpu> for Object<'py> {
             .try_iter()
             .and_then(Iterator::collect::<PyResult<Vec<_>>>);
         Items::Kept(items.unwrap_or_default().into_iter())
+    }
+
+    fn whole_list(&self) -> Result<Option<Held<'py>>, Raised> {
+        Ok(foreign::numpy::scalars(self.get())?.map(Held::from))
     }
 
     #[inline]
@@ -352,10 +364,14 @@ pub(crate) fn sizes_found<'py>(
 }
 
 /// The tensor that an object stands for: a tensor, an array, a number or nested lists.
-pub(crate) fn tensor_of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Tensor> {
+pub(crate) fn tensor_of(
+    object: &Bound<'_, PyAny>,
+    operator: &'static str,
+    name: &'static str,
+) -> PyResult<Tensor> {
     match literal(&Cpu, &Object::from(object.clone()), name) {
         Ok(held) => Ok(Borrow::<Tensor>::borrow(&held).clone()),
-        Err(raised) => Err(raised.exception(object.py(), None)),
+        Err(raised) => Err(raised.exception(object.py(), operator, None)),
     }
 }
 
@@ -502,7 +518,9 @@ fn seldom<'a>(object: &'a Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Look<
     if let Ok(symbol) = object.cast::<PySymbol>() {
         return Ok(Look::Symbol(&symbol.get().0));
     }
-    if object.is_instance_of::<PyRange>() && object.len().is_ok_and(|n| n <= LONGEST_RANGE) {
+    if object.is_instance_of::<PyRange>()
+        && (wanted == ParamKind::Tensor || object.len().is_ok_and(|n| n <= LONGEST_RANGE))
+    {
         return Ok(Look::List);
     }
     if let Some(dtype) = dtype(object)? {
@@ -529,8 +547,14 @@ fn is_scalar(wanted: ParamKind) -> bool {
 /// The number that an object of another library stands for; `None` where it stands for none.
 fn number<'a>(object: &Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Option<Look<'a, usize>>> {
     let py = object.py();
+    // Some libraries take an array of one element, or a bool, for a number; a size or an axis is neither.
+    let shape = foreign::shape::shape(object)?;
+    let odd = match &shape {
+        Some(shape) => !shape.is_empty() || foreign::shape::is_bool(object)?,
+        None => false,
+    };
     // SAFETY: asks about a live object.
-    if unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0 {
+    if !odd && unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0 {
         // SAFETY: the object has an `__index__`; a new reference or an exception comes back.
         let index =
             unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(object.as_ptr())) };
@@ -541,7 +565,7 @@ fn number<'a>(object: &Bound<'_, PyAny>, wanted: ParamKind) -> PyResult<Option<L
             Err(other) => return Err(other),
         }
     }
-    if !is_scalar(wanted) || !matches!(foreign::shape::shape(object)?.as_deref(), Some([])) {
+    if !is_scalar(wanted) || !matches!(shape.as_deref(), Some([])) {
         return Ok(None);
     }
     // A NumPy scalar or a 0-d array.

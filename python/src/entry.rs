@@ -135,22 +135,23 @@ fn run<'py>(
         Arity::Many => given.first().is_some_and(Object::is_list),
         Arity::Each => false,
     };
-    if given.len() > most && counted {
-        beyond(entry, most, given, &mut out, &mut node);
-    }
-    if entry.name == "take"
-        && let Some(at) = named.iter().position(|(name, _)| *name == "out")
-    {
-        out = Some(named.remove(at).1);
+    let result = match given.len() > most && counted {
+        true => beyond(entry, most, given, &mut out, &mut node),
+        false => Ok(()),
+    };
+    let result = result.and_then(|()| keyword_out(entry, named, &mut out));
+    if let Err(error) = result {
+        return Err(Raised::Ours(error).exception(py, entry.name, None));
     }
     let label = match node {
         Some(node) => match read_name(&node) {
             Ok(label) => label,
-            Err(raised) => return Err(raised.within(entry.name).exception(py, None)),
+            Err(raised) => return Err(raised.exception(py, entry.name, None)),
         },
         None => None,
     };
-    answer(py, line, entry, given, named, out).map_err(|raised| raised.exception(py, label))
+    answer(py, line, entry, given, named, out)
+        .map_err(|raised| raised.exception(py, entry.name, label))
 }
 
 /// What stands behind the table's own parameters: `out` where there is one, then `name`.
@@ -161,17 +162,50 @@ fn beyond<'py>(
     given: &mut Positional<'py>,
     out: &mut Option<Object<'py>>,
     node: &mut Option<Object<'py>>,
-) {
+) -> Result<(), Error> {
     let has_out = entry.name == "take";
-    if given.len() > most + 1 + usize::from(has_out) || node.is_some() {
-        return;
+    let with_name = most + 1 + usize::from(has_out);
+    if given.len() > with_name {
+        return Ok(());
     }
-    if given.len() == most + 1 + usize::from(has_out) {
+    if given.len() == with_name {
+        if node.is_some() {
+            return Err(twice("name"));
+        }
         *node = given.pop();
     }
     if given.len() > most {
         *out = given.pop();
     }
+    Ok(())
+}
+
+/// `out` by name. NumPy's functions pass it on as None to every method they know, so that much all operators take.
+#[inline]
+fn keyword_out<'py>(
+    entry: &Entry,
+    named: &mut Keywords<'_, 'py>,
+    out: &mut Option<Object<'py>>,
+) -> Result<(), Error> {
+    let Some(at) = named.iter().position(|(name, _)| *name == "out") else {
+        return Ok(());
+    };
+    if entry.name != "take" {
+        if named[at].1.get().is_none() {
+            named.remove(at);
+        }
+        return Ok(());
+    }
+    if out.is_some() {
+        return Err(twice("out"));
+    }
+    *out = Some(named.remove(at).1);
+    Ok(())
+}
+
+#[cold]
+fn twice(name: &'static str) -> Error {
+    Error::type_(format!("{name} is given twice")).at_argument(name)
 }
 
 #[inline]

@@ -48,6 +48,35 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(value))
 }
 
+/// An exception that was raised while an argument was read, with the operator where it is one of ours and has none.
+pub(crate) fn named(
+    py: Python<'_>,
+    error: PyErr,
+    operator: &'static str,
+    node: Option<String>,
+) -> PyErr {
+    let name = || -> PyResult<()> {
+        let value = error.value(py);
+        let Some(there) = value.getattr_opt("operator")? else {
+            return Ok(());
+        };
+        if there.is_truthy()? {
+            return Ok(());
+        }
+        let call = match node {
+            Some(node) => format!("{operator} `{node}`"),
+            None => operator.to_string(),
+        };
+        let text = format!("{call}: {}", value.str()?);
+        value.setattr("operator", operator)?;
+        value.setattr("args", (text,))
+    };
+    match name() {
+        Ok(()) => error,
+        Err(failure) => failure,
+    }
+}
+
 /// Whether an error is about what stands between the brackets of an index.
 fn is_index(report: &Report) -> bool {
     matches!(report.operator(), "slice" | "index" | "item")

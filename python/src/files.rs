@@ -36,12 +36,12 @@ fn save(py: Python<'_>, path: PathBuf, x: &Bound<'_, PyAny>) -> PyResult<()> {
         Ok(named) => {
             let mut tensors = Vec::with_capacity(named.len());
             for (name, x) in named.iter() {
-                tensors.push((name.extract::<String>()?, tensor_of(&x, "x")?));
+                tensors.push((name.extract::<String>()?, tensor_of(&x, "save", "x")?));
             }
             py.detach(|| files::save_all(&path, &tensors)).or_raise(py)
         }
         Err(_) => {
-            let x = tensor_of(x, "x")?;
+            let x = tensor_of(x, "save", "x")?;
             py.detach(|| files::save(&path, &x)).or_raise(py)
         }
     }

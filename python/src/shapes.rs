@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use stridewise::call::{Argument, Bind, Failure, Given, literal};
+use stridewise::call::{Argument, Bind, Given, literal};
 use stridewise::operators::RepeatPlan;
 use stridewise::params::{Pattern, Sizes};
 use stridewise::prelude::*;
@@ -55,7 +55,7 @@ impl PyShapes {
             let checked = self.0.enforce(Borrow::<Tensor>::borrow(&held), pattern)?;
             Object::checked(checked, Some(&held))
         };
-        check().map_err(|raised| raised.within("enforce_shape").exception(py, name))
+        check().map_err(|raised| raised.exception(py, "enforce_shape", name))
     }
 
     /// The sizes of the symbols bound so far, by name.
@@ -111,7 +111,7 @@ pub(crate) fn repeat_plan<'py>(
         let given = read(shape, "shape")?.all_given("shape", "size")?;
         Ok(plan(&given, read(sizes, "sizes")?)?)
     };
-    let plan = work().map_err(|raised| raised.within("repeat_plan").exception(py, None))?;
+    let plan = work().map_err(|raised| raised.exception(py, "repeat_plan", None))?;
     PyTuple::new(
         py,
         [

@@ -1,19 +1,17 @@
 //! `asarray`: a tensor from whatever stands for one. Arrays and NumPy's scalars keep their dtype, also inside
 //! lists; Python's own numbers take the dtypes NumPy gives them.
 
-use std::borrow::Borrow;
 use std::ops::Range;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyRange, PyString, PyTuple};
-use stridewise::call::literal;
 use stridewise::dtype::Family;
 use stridewise::operators::Methods;
 use stridewise::{Cpu, DType, Engine, Error, Tensor};
 
-use crate::arguments::{Object, Raised};
+use crate::arguments::tensor_of;
 use crate::dtype::named_dtype;
-use crate::errors::{OrRaise, exception};
+use crate::errors::OrRaise;
 use crate::foreign::lent::no_copy;
 use crate::foreign::{import, is_array, numpy};
 use crate::tensor::PyTensor;
@@ -77,39 +75,29 @@ fn from_numbers(
     if copy == Some(false) {
         return Err(no_copy(py, "numbers and lists have no memory to share"));
     }
-    let x: Tensor = match literal(&Cpu, &Object::from(obj.clone()), "obj") {
-        Ok(x) => Borrow::<Tensor>::borrow(&x).clone(),
-        // NumPy's scalars of several dtypes in one list have the dtype NumPy finds for them.
-        Err(Raised::Ours(Error::DType(_))) if holds(obj, &numpy::is_scalar)? => {
-            let list = numpy::module(py, "a list of NumPy scalars")?;
-            match import(&list.call_method1("asarray", (obj,))?, None)? {
-                Some(x) => x,
-                None => return Err(no_copy(py, "NumPy made no array of the list")),
-            }
-        }
-        Err(Raised::Ours(error)) => return Err(exception(py, &error.within("asarray"))),
-        Err(Raised::Python(error)) => return Err(error),
-    };
+    let x = tensor_of(obj, "asarray", "obj")?;
     let Some(dtype) = wanted.filter(|dtype| *dtype != x.dtype()) else {
         return Ok(x);
     };
-    if !holds(obj, &is_array)? {
+    if !holds_array(obj, 0)? {
         require_fit(&x, dtype).or_raise(py)?;
     }
     py.detach(|| x.cast(dtype)).or_raise(py)
 }
 
-/// Whether nested lists, no deeper than an array may be, hold such an object.
-fn holds(
-    object: &Bound<'_, PyAny>,
-    such: &dyn Fn(&Bound<'_, PyAny>) -> PyResult<bool>,
-) -> PyResult<bool> {
-    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
-        return such(object);
+/// Whether nested lists, no deeper than an array may be, hold an array.
+fn holds_array(object: &Bound<'_, PyAny>, level: usize) -> PyResult<bool> {
+    if object.is_exact_instance_of::<PyInt>() || object.is_exact_instance_of::<PyFloat>() {
+        return Ok(false);
     }
-    for item in object.try_iter()? {
-        if holds(&item?, such)? {
-            return Ok(true);
+    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
+        return is_array(object);
+    }
+    if level < 64 {
+        for item in object.try_iter()? {
+            if holds_array(&item?, level + 1)? {
+                return Ok(true);
+            }
         }
     }
     Ok(false)

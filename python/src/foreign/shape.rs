@@ -50,3 +50,11 @@ pub(crate) fn stand_in(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     };
     one.expand(shape.as_slice()).or_raise(py).map(Some)
 }
+
+/// Whether the elements of a foreign array are bools.
+pub(crate) fn is_bool(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match object.getattr_opt("dtype")? {
+        Some(dtype) => Ok(dtype.str()?.to_str()?.ends_with("bool")),
+        None => Ok(false),
+    }
+}

@@ -60,7 +60,7 @@ fn operand(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     }
     let py = other.py();
     let converted = match other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
-        true => tensor_of(other, "other").map(Some),
+        true => tensor_of(other, "==", "other").map(Some),
         false => foreign::tensor(other),
     };
     match converted {
@@ -129,7 +129,8 @@ pub(crate) fn array_equal(
     b: &Bound<'_, PyAny>,
     equal_nan: bool,
 ) -> PyResult<bool> {
-    let (x, y) = (tensor_of(a, "a")?, tensor_of(b, "b")?);
+    let of = |object, name| tensor_of(object, "array_equal", name);
+    let (x, y) = (of(a, "a")?, of(b, "b")?);
     Ok(a.py().detach(|| stridewise::array_equal(&x, &y, equal_nan)))
 }
 
@@ -159,13 +160,14 @@ pub(crate) fn allclose(
     equal_nan: bool,
 ) -> PyResult<bool> {
     let py = a.py();
-    let y = tensor_of(b, "b")?;
+    let of = |object, name| tensor_of(object, "allclose", name);
+    let y = of(b, "b")?;
     let x = match y.dtype().family() {
         Family::Float | Family::Complex => match weak(y.dtype(), a)? {
             Some(Some(x)) => x,
-            _ => tensor_of(a, "a")?,
+            _ => of(a, "a")?,
         },
-        _ => tensor_of(a, "a")?,
+        _ => of(a, "a")?,
     };
     let tolerance = Tolerance {
         relative: rtol,

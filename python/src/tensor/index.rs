@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyEllipsis, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
 use stridewise::internals::smallvec::SmallVec;
 use stridewise::operator::Named;
@@ -138,8 +138,11 @@ fn pick(item: &Bound<'_, PyAny>, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
     if let Ok(tensor) = item.cast::<PyTensor>() {
         return array(py, Tensor::clone(&tensor.get().inner), arrays);
     }
-    if item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
-        return array(py, tensor_of(item, "index")?, arrays);
+    if item.is_instance_of::<PyList>()
+        || item.is_instance_of::<PyTuple>()
+        || item.is_instance_of::<PyRange>()
+    {
+        return array(py, tensor_of(item, GetItem::NAME, "index")?, arrays);
     }
     let text = item.is_instance_of::<PyString>()
         || item.is_instance_of::<PyBytes>()
@@ -149,8 +152,9 @@ fn pick(item: &Bound<'_, PyAny>, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
         if let Some(tensor) = foreign::tensor(item)? {
             return array(py, tensor, arrays);
         }
-        if let Ok(index) = item.call_method0("__index__") {
-            return whole(&index);
+        // SAFETY: asks about a live object.
+        if unsafe { ffi::PyIndex_Check(item.as_ptr()) } != 0 {
+            return whole(&item.call_method0("__index__")?);
         }
     }
     let class = item.get_type();
@@ -214,8 +218,10 @@ fn range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
     let read = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
     if read != 0 {
         let error = PyErr::fetch(slice.py());
-        // A step of 0 is refused where the axis is known.
-        return match error.is_instance_of::<PyValueError>(slice.py()) {
+        // A step of 0 is refused where the axis is known; any other error is the user's own.
+        let zero = error.is_instance_of::<PyValueError>(slice.py())
+            && slice.getattr("step")?.eq(0).unwrap_or(false);
+        return match zero {
             true => Ok(Item::from(..).step(0)),
             false => Err(error),
         };

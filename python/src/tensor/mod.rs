@@ -40,7 +40,7 @@ impl PyTensor {
     #[new]
     #[pyo3(signature = (obj, dtype=None))]
     fn new(obj: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
-        let x = tensor_of(obj, "obj")?;
+        let x = tensor_of(obj, "asarray", "obj")?;
         match dtype.map(named_dtype).transpose()? {
             Some(dtype) if dtype != x.dtype() => {
                 x.cast(dtype).or_raise(obj.py()).map(PyTensor::from)

@@ -133,6 +133,11 @@ pub trait Argument<E: Engine>: Sized {
     /// The items of the list it is, if [`look`](Self::look) says so; otherwise none.
     fn items(&self) -> impl ExactSizeIterator<Item: Borrow<Self>>;
 
+    /// The tensor that a list with arrays in it is, where the front door knows better than to stack them.
+    fn whole_list(&self) -> Result<Option<Self::Tensor>, Self::Error> {
+        Ok(None)
+    }
+
     /// The plain whole number it is. Most arguments are one, so a front door may have a short way here;
     /// [`look`](Self::look) tells what it is otherwise.
     #[inline]

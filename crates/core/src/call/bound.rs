@@ -320,8 +320,9 @@ fn tensors<'g, E: Engine, A: Argument<E>>(
                     _ => break,
                 }
             }
-            let (tensors, rest) = args.split_at(count);
-            ((count > 0).then_some(What::Rest(tensors)), rest)
+            // Whatever else stands first was meant as the tensors, and is refused as such.
+            let (tensors, rest) = args.split_at(count.max(1));
+            (Some(What::Rest(tensors)), rest)
         }
     })
 }

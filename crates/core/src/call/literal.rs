@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::operator::Operator;
 use crate::operators::Stack;
 use crate::params::Scalar;
-use crate::table::ParamKind;
+use crate::size::counted;
+use crate::table::{Kind, ParamKind};
 
 /// Lists nested deeper than this are not meant as arrays; a list may even hold itself.
 const DEEPEST: usize = 64;
@@ -47,7 +48,10 @@ fn of_numbers<E: Engine, A: Argument<E>>(
     };
     numbers.read(arg, 0)?;
     if numbers.has_tensor {
-        return stacked(engine, arg, name);
+        return match arg.whole_list()? {
+            Some(tensor) => Ok(tensor.borrow().clone()),
+            None => stacked(engine, arg, name, 0),
+        };
     }
     let Numbers { sizes, values, .. } = numbers;
     // An empty list is float64 in NumPy; as an index that would be refused, and there it can only be int64.
@@ -76,16 +80,26 @@ fn stacked<E: Engine, A: Argument<E>>(
     engine: &E,
     arg: &A,
     name: &'static str,
+    level: usize,
 ) -> Result<E::Value, A::Error> {
     if !matches!(arg.look(ParamKind::Tensor)?, Look::List) {
         return Ok(literal(engine, arg, name)?.borrow().clone());
     }
+    // Checked when the numbers were read, but a list may have changed since.
+    if level == DEEPEST {
+        return Err(too_deep(name).into());
+    }
     let parts = arg
         .items()
-        .map(|item| stacked(engine, item.borrow(), name))
+        .map(|item| stacked(engine, item.borrow(), name, level + 1))
         .collect::<Result<Vec<_>, _>>()?;
     let parts: Vec<&E::Value> = parts.iter().collect();
-    Ok(Stack { axis: 0 }.lower(engine, &parts)?)
+    let stack = Stack { axis: 0 };
+    Ok(A::run(Kind::Copy, &parts, || stack.lower(engine, &parts))?)
+}
+
+fn too_deep(name: &'static str) -> Error {
+    Error::type_(format!("{name} holds lists nested deeper than {DEEPEST}")).at_argument(name)
 }
 
 /// What nested lists hold, as far as they have been read.
@@ -129,14 +143,16 @@ impl Numbers {
         let (name, items) = (self.name, arg.items());
         let len = items.len();
         if level == DEEPEST {
-            let message = format!("{name} holds lists nested deeper than {DEEPEST}");
-            return Err(Error::type_(message).at_argument(name).into());
+            return Err(too_deep(name).into());
         }
         match self.sizes.get(level) {
             // Where tensors are among the items, stacking them says what does not fit.
             _ if self.has_tensor => {}
             Some(&size) if size != len => {
-                let message = format!("a list in {name} has {len}, but the first one has {size}");
+                let message = format!(
+                    "a list in {name} has {}, but the first one has {size}",
+                    counted(len, "item")
+                );
                 return Err(Error::shape(message)
                     .at_argument(name)
                     .sizes(size, len)
@@ -148,6 +164,10 @@ impl Numbers {
                 return Err(self.mixed().into());
             }
             None => self.sizes.push(len),
+        }
+        if self.values.try_reserve(len).is_err() {
+            let message = format!("{name} holds more numbers than there is memory for");
+            return Err(Error::memory(message).at_argument(name).into());
         }
         for item in items {
             self.read(item.borrow(), level + 1)?;
