@@ -213,6 +213,12 @@ impl<'py> Argument<Cpu> for Object<'py> {
     }
 
     #[inline]
+    fn plain_tensor(&self) -> Option<Held<'py>> {
+        let tensor = self.get().cast::<PyTensor>().ok()?;
+        Some(Held::Given(tensor.clone()))
+    }
+
+    #[inline]
     fn plain_number(&self) -> Option<isize> {
         // SAFETY: the object is alive.
         unsafe { plain_number(self.get().as_ptr()) }

@@ -138,6 +138,12 @@ pub trait Argument<E: Engine>: Sized {
         Ok(None)
     }
 
+    /// The tensor it is, where it is one of the engine's own: the short way there.
+    #[inline]
+    fn plain_tensor(&self) -> Option<Self::Tensor> {
+        None
+    }
+
     /// The plain whole number it is. Most arguments are one, so a front door may have a short way here;
     /// [`look`](Self::look) tells what it is otherwise.
     #[inline]

@@ -193,6 +193,9 @@ macro_rules! optional {
             fn bind<E: Engine<Size = S>, A: Argument<E>>(
                 given: Given<'_, E, A>,
             ) -> Result<Self, A::Error> {
+                if let What::Default("None") = given.what {
+                    return Ok(None);
+                }
                 match given.look(ParamKind::$kind)? {
                     Look::None => Ok(None),
                     _ => Bind::<S>::bind(given).map(Some),
@@ -218,6 +221,9 @@ impl<S: Size> Bind<S> for Mode {
             what: given.fill,
             ..given
         })?;
+        if let What::Default(word) = given.what {
+            return Ok(Mode::named(word, fill)?);
+        }
         match given.look(ParamKind::Mode)? {
             Look::Text(word) => Ok(Mode::named(word, fill)?),
             other => Err(wrong(&other, given.name, "a string").into()),
@@ -278,7 +284,7 @@ impl<S: Size> Bind<S> for Sizes<S> {
     #[inline]
     fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
         if let Some(numbers) = given.plain_numbers() {
-            return Ok(Sizes::from(numbers.as_slice()));
+            return Ok(Sizes::of_numbers(&numbers));
         }
         let (engine, name) = (given.engine, given.name);
         match (given.look(ParamKind::Sizes)?, given.what) {

@@ -24,6 +24,9 @@ pub fn literal<E: Engine, A: Argument<E>>(
     arg: &A,
     name: &'static str,
 ) -> Result<A::Tensor, A::Error> {
+    if let Some(tensor) = arg.plain_tensor() {
+        return Ok(tensor);
+    }
     match arg.look(ParamKind::Tensor)? {
         Look::Tensor => arg.tensor(),
         _ => of_numbers(engine, arg, name).map(A::Tensor::from),

@@ -35,6 +35,18 @@ enum Given<S> {
 }
 
 impl<S: Size> Sizes<S> {
+    /// Numbers as they came. Read one by one, as they have just been written: wider reads would wait for that.
+    #[inline]
+    pub(crate) fn of_numbers(numbers: &[isize]) -> Sizes<S> {
+        let at = |place: usize| numbers.get(place).copied().unwrap_or(0);
+        let near = [at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)];
+        Sizes(Given::Numbers(Inline::of_parts(
+            numbers.len(),
+            near,
+            || numbers.into(),
+        )))
+    }
+
     /// The sizes in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Extent<S>> {
