@@ -34,6 +34,8 @@ fn _table() -> Vec<(&'static str, String, String, &'static str)> {
 fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Set, not added: `__all__` is for names of the package.
     module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
+    // A benchmark says so when it is given a build that is not worth timing.
+    module.setattr("_debug", cfg!(debug_assertions))?;
     module.add_class::<PyTensor>()?;
     module.add_class::<PyDType>()?;
     module.add_class::<PySymbol>()?;
