@@ -106,6 +106,16 @@ ROWS = [
         "flat.unflatten(1, (2, 3))",
         "flat.unflatten(1, [2, 3])",
     ),
+    # NumPy has no unflatten. Above, its sizes are known beforehand; here they come from the array, as ours do.
+    Row(
+        "unflatten",
+        "of any shape",
+        VIEW,
+        "flat.unflatten(1, (2, 3))",
+        "flat.reshape(flat.shape[:1] + (2, 3) + flat.shape[2:])",
+        "flat.unflatten(1, (2, 3))",
+        "flat.unflatten(1, [2, 3])",
+    ),
     Row(
         "atleast_1d",
         "of rank 0",
