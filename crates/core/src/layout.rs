@@ -1,14 +1,21 @@
 //! How a tensor's axes lie in memory. Every shape in the library passes [`Layout::new`] or
 //! [`Layout::see`], where products and offsets are checked; nothing behind them can overflow.
 
+mod seen;
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::axis::Axis;
 use crate::error::{Error, Result};
-use crate::inline::{Inline, NEAR};
+use crate::inline::Inline;
 use crate::size::{Size, tuple};
+
+#[doc(hidden)]
+pub use seen::Seen;
 
 /// There is no cap on ranks that anybody would meet; this one keeps a wrong number from taking all memory.
 const MAX_RANK: usize = 1 << 16;
@@ -348,56 +355,6 @@ impl Layout {
     }
 }
 
-/// What an axis map makes of a layout, in a form that is quick to write and to read back.
-#[doc(hidden)]
-pub struct Seen {
-    rank: usize,
-    near: [(usize, isize); NEAR],
-    far: Vec<(usize, isize)>,
-    offset: usize,
-    end: usize,
-}
-
-impl Seen {
-    /// Nothing yet.
-    #[inline]
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Seen {
-        Seen {
-            rank: 0,
-            near: [(0, 0); NEAR],
-            far: Vec::new(),
-            offset: 0,
-            end: 0,
-        }
-    }
-
-    /// One past the highest cell that is reached.
-    #[inline]
-    pub fn end(&self) -> usize {
-        self.end
-    }
-
-    #[inline]
-    fn make_room(&mut self, rank: usize) {
-        self.rank = rank;
-        if rank > NEAR {
-            self.far.resize(rank, (0, 0));
-        }
-    }
-
-    /// The size and stride of each axis.
-    #[inline]
-    fn axes(&self) -> &[(usize, isize)] {
-        self.near.get(..self.rank).unwrap_or(&self.far)
-    }
-
-    #[inline]
-    fn axes_mut(&mut self) -> &mut [(usize, isize)] {
-        self.near.get_mut(..self.rank).unwrap_or(&mut self.far)
-    }
-}
-
 #[cold]
 fn far<T>(view: &Seen, number: impl Fn(&(usize, isize)) -> T) -> Box<[T]> {
     view.axes().iter().map(number).collect()
@@ -489,46 +446,5 @@ fn too_large(width: usize, dims: &[usize], strides: &[isize]) -> Error {
         error.note("strides", tuple(strides))
     } else {
         error
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_that_wrap_are_errors() {
-        assert!(Layout::packed(4, &[3, 7, 29, 36_760_123, 823_996_703]).is_err());
-        assert!(Layout::packed(1, &[0, isize::MAX as usize, 2]).is_err());
-        assert!(Layout::packed(1, &[0, isize::MAX as usize]).is_ok());
-        assert!(Layout::packed(2, &[0, isize::MAX as usize]).is_err());
-        assert!(Layout::packed(1, &[usize::MAX]).is_err());
-    }
-
-    #[test]
-    fn offsets_that_leave_the_address_space_are_errors() {
-        let new = |dim, stride, offset| Layout::new(8, [dim], [stride], offset);
-        assert!(new(2, -1, 0).is_err());
-        assert!(new(2, isize::MAX, 0).is_err());
-        assert!(new(2, 1, isize::MAX as usize).is_err());
-        assert!(new(2, -1, 1).is_ok());
-    }
-
-    #[test]
-    fn strides_of_empty_shapes_count_the_empty_axis_as_one() {
-        assert_eq!(
-            Layout::packed(4, &[4, 0, 16]).expect("a layout").strides(),
-            [16, 16, 1]
-        );
-    }
-
-    #[test]
-    fn a_layout_knows_whether_it_overlaps_itself() {
-        let new = |d: &[usize], s: &[isize]| Layout::new(1, d, s, 50).expect("a layout");
-        assert!(!new(&[2, 3], &[3, 1]).overlaps_itself());
-        assert!(!new(&[3, 2], &[-1, 3]).overlaps_itself());
-        assert!(new(&[3, 2], &[0, 1]).overlaps_itself());
-        assert!(new(&[3, 2], &[1, 1]).overlaps_itself());
-        assert!(!new(&[1, 2], &[0, 1]).overlaps_itself());
     }
 }

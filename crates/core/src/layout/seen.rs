@@ -1,0 +1,54 @@
+//! What a view will be, before its layout is written: a layout is large, so that it is written once, where it
+//! stays, when all checks are done.
+
+use crate::inline::NEAR;
+
+/// What an axis map makes of a layout, in a form that is quick to write and to read back.
+#[doc(hidden)]
+pub struct Seen {
+    pub(super) rank: usize,
+    pub(super) near: [(usize, isize); NEAR],
+    far: Vec<(usize, isize)>,
+    pub(super) offset: usize,
+    pub(super) end: usize,
+}
+
+impl Seen {
+    /// Nothing yet.
+    #[inline]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Seen {
+        Seen {
+            rank: 0,
+            near: [(0, 0); NEAR],
+            far: Vec::new(),
+            offset: 0,
+            end: 0,
+        }
+    }
+
+    /// One past the highest cell that is reached.
+    #[inline]
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    #[inline]
+    pub(super) fn make_room(&mut self, rank: usize) {
+        self.rank = rank;
+        if rank > NEAR {
+            self.far.resize(rank, (0, 0));
+        }
+    }
+
+    /// The size and stride of each axis.
+    #[inline]
+    pub(super) fn axes(&self) -> &[(usize, isize)] {
+        self.near.get(..self.rank).unwrap_or(&self.far)
+    }
+
+    #[inline]
+    pub(super) fn axes_mut(&mut self) -> &mut [(usize, isize)] {
+        self.near.get_mut(..self.rank).unwrap_or(&mut self.far)
+    }
+}

@@ -1,0 +1,58 @@
+//! Layouts that must be refused, and what layouts know of themselves.
+
+use super::*;
+
+#[test]
+fn products_that_wrap_are_errors() {
+    assert!(Layout::packed(4, &[3, 7, 29, 36_760_123, 823_996_703]).is_err());
+    assert!(Layout::packed(1, &[0, isize::MAX as usize, 2]).is_err());
+    assert!(Layout::packed(1, &[0, isize::MAX as usize]).is_ok());
+    assert!(Layout::packed(2, &[0, isize::MAX as usize]).is_err());
+    assert!(Layout::packed(1, &[usize::MAX]).is_err());
+}
+
+#[test]
+fn offsets_that_leave_the_address_space_are_errors() {
+    let new = |dim, stride, offset| Layout::new(8, [dim], [stride], offset);
+    assert!(new(2, -1, 0).is_err());
+    assert!(new(2, isize::MAX, 0).is_err());
+    assert!(new(2, 1, isize::MAX as usize).is_err());
+    assert!(new(2, -1, 1).is_ok());
+}
+
+#[test]
+fn strides_of_empty_shapes_count_the_empty_axis_as_one() {
+    assert_eq!(
+        Layout::packed(4, &[4, 0, 16]).expect("a layout").strides(),
+        [16, 16, 1]
+    );
+}
+
+#[test]
+fn one_run_is_seen_under_any_sizes_of_as_many_elements() {
+    let packed = Layout::packed(4, &[2, 3, 4]).expect("a layout");
+    let mut view = Seen::new();
+    for dims in [&[24][..], &[6, 4], &[1, 2, 12], &[2; 3], &[1; 9]] {
+        let fits = packed.see_run(&mut view, dims.len(), |at| dims[at]);
+        assert_eq!(fits, dims.iter().product::<usize>() == 24);
+        if fits {
+            assert_eq!(
+                Layout::of(&view),
+                Layout::packed(4, dims).expect("a layout")
+            );
+        }
+    }
+    let strided = Layout::new(4, [2, 1], [1, 7], 0).expect("a layout");
+    assert!(strided.is_packed() && !strided.is_one_run());
+    assert!(!Layout::packed(4, &[0]).expect("a layout").is_one_run());
+}
+
+#[test]
+fn a_layout_knows_whether_it_overlaps_itself() {
+    let new = |d: &[usize], s: &[isize]| Layout::new(1, d, s, 50).expect("a layout");
+    assert!(!new(&[2, 3], &[3, 1]).overlaps_itself());
+    assert!(!new(&[3, 2], &[-1, 3]).overlaps_itself());
+    assert!(new(&[3, 2], &[0, 1]).overlaps_itself());
+    assert!(new(&[3, 2], &[1, 1]).overlaps_itself());
+    assert!(!new(&[1, 2], &[0, 1]).overlaps_itself());
+}
