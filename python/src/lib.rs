@@ -8,6 +8,7 @@ mod entry;
 mod errors;
 mod files;
 mod foreign;
+mod look;
 mod shapes;
 mod symbol;
 mod tensor;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use stridewise::prelude::Methods;
 use stridewise::{DType, Tensor, zeros};
 
-use crate::arguments::plain_numbers;
 use crate::errors::OrRaise;
+use crate::look::plain_numbers;
 use crate::tensor::PyTensor;
 
 /// The shape of a foreign array, as whole numbers; `None` for an object without one.

@@ -14,9 +14,10 @@ use stridewise::params::Items;
 use stridewise::prelude::*;
 use stridewise::{Error, Operator};
 
-use crate::arguments::{plain_number, tensor_of};
+use crate::arguments::tensor_of;
 use crate::errors::OrRaise;
 use crate::foreign;
+use crate::look::plain_number;
 use crate::tensor::{PyTensor, object, object_from};
 
 /// Part of a tensor.
