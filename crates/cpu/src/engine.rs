@@ -12,9 +12,8 @@ use stridewise_core::{Axis, DType, Error, Layout, Result};
 
 use crate::kernels::index::{BadIndex, Bounds};
 use crate::kernels::{self, Block, BlockMut};
-use crate::pool::Buffer;
 use crate::scalar::{element, evenly_spaced};
-use crate::tensor::{Tensor, allocate};
+use crate::tensor::{Room, Tensor, allocate};
 
 /// The engine that runs at once, in main memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +21,7 @@ pub struct Cpu;
 
 /// A packed result that is still being written.
 struct Unfinished {
-    buffer: Buffer,
+    buffer: Room,
     layout: Layout,
     dtype: DType,
 }

@@ -7,8 +7,8 @@ use stridewise_core::{DType, Engine, Error, Result};
 
 use crate::engine::Cpu;
 use crate::kernels::{Block, cast};
-use crate::pool::Buffer;
-use crate::tensor::{Tensor, allocate};
+
+use crate::tensor::{Room, Tensor, allocate};
 
 /// Room for one element of any dtype, aligned for all.
 #[repr(align(16))]
@@ -66,7 +66,7 @@ pub(crate) fn evenly_spaced(
     start: Scalar,
     step: Scalar,
     len: usize,
-) -> Result<(DType, Buffer)> {
+) -> Result<(DType, Room)> {
     let bytes = len
         .checked_mul(8)
         .ok_or_else(|| Error::overflow(format!("{len} values are too many")))?;

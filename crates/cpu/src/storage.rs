@@ -1,10 +1,13 @@
-//! The memory behind tensors: a buffer of our own, or bytes that somebody else owns and lends (an array of
+//! The memory behind tensors: a buffer of our own, a few bytes in place, or bytes that somebody else owns and lends (an array of
 //! another library, a mapped file). Views share one storage through an `Arc`; when the last of them goes,
 //! the buffer returns to the pool or the owner is dropped, which gives the bytes back.
 
-use crate::pool::Buffer;
+use crate::pool::{AllocError, Buffer};
+use core::cell::UnsafeCell;
 use core::fmt;
+use core::mem::MaybeUninit;
 use std::any::Any;
+use std::sync::Arc;
 
 /// A stretch of bytes that stays put for as long as the storage lives.
 pub struct Storage {
@@ -12,7 +15,17 @@ pub struct Storage {
     len: usize,
 }
 
+/// Up to this many bytes lie in the storage itself: a small result is then one allocation, not two.
+const SMALL: usize = 64;
+
+/// Bytes within a storage, aligned for every element.
+#[repr(align(16))]
+struct Cells {
+    _bytes: MaybeUninit<[u8; SMALL]>,
+}
+
 enum Memory {
+    Here(UnsafeCell<Cells>),
     Owned(Buffer),
     Foreign {
         start: *const u8,
@@ -29,20 +42,17 @@ unsafe impl Send for Storage {}
 unsafe impl Sync for Storage {}
 
 impl Storage {
-    /// The first `len` bytes of `buffer`, which have been written.
-    ///
-    /// # Panics
-    /// When the buffer is shorter.
-    pub(crate) fn owned(buffer: Buffer, len: usize) -> Storage {
-        assert!(
-            len <= buffer.capacity(),
-            "{len} bytes do not fit a buffer of {}",
-            buffer.capacity()
-        );
-        Storage {
-            memory: Memory::Owned(buffer),
-            len,
-        }
+    /// `len` bytes that nobody has written yet, to be filled through [`as_mut_ptr`](Self::as_mut_ptr) before
+    /// anyone reads them. In an `Arc` from the start, since they may lie within the storage.
+    #[inline]
+    pub(crate) fn fresh(len: usize) -> Result<Arc<Storage>, AllocError> {
+        let memory = match len <= SMALL {
+            true => Memory::Here(UnsafeCell::new(Cells {
+                _bytes: MaybeUninit::uninit(),
+            })),
+            false => Memory::Owned(Buffer::new(len)?),
+        };
+        Ok(Arc::new(Storage { memory, len }))
     }
 
     /// The `len` bytes at `ptr`, lent by `owner` until it is dropped.
@@ -68,6 +78,7 @@ impl Storage {
     #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         match &self.memory {
+            Memory::Here(cells) => cells.get().cast_const().cast(),
             Memory::Owned(buffer) => buffer.as_ptr().cast_const(),
             Memory::Foreign { start, .. } => *start,
         }
@@ -77,6 +88,7 @@ impl Storage {
     #[inline]
     pub fn as_mut_ptr(&self) -> Option<*mut u8> {
         match &self.memory {
+            Memory::Here(cells) => Some(cells.get().cast()),
             Memory::Owned(buffer) => Some(buffer.as_ptr()),
             Memory::Foreign {
                 start, writable, ..
@@ -117,20 +129,18 @@ impl fmt::Debug for Storage {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
-    fn owned_storage_can_be_written() {
-        let storage = Storage::owned(Buffer::new(100).unwrap(), 100);
-        assert_eq!(storage.len(), 100);
-        assert!(!storage.is_foreign() && !storage.is_empty());
-        assert_eq!(storage.as_mut_ptr().unwrap().cast_const(), storage.as_ptr());
-    }
-
-    #[test]
-    #[should_panic(expected = "do not fit")]
-    fn a_storage_longer_than_its_buffer_is_refused() {
-        Storage::owned(Buffer::new(0).unwrap(), 1);
+    fn small_storage_lies_in_one_piece_and_is_aligned() {
+        for len in [0, 1, SMALL, SMALL + 1, 1000] {
+            let storage = Storage::fresh(len).unwrap();
+            let start = storage.as_mut_ptr().unwrap();
+            assert_eq!((storage.len(), start.addr() % 16), (len, 0));
+            assert!(!storage.is_foreign());
+            // SAFETY: the storage has so many bytes, and nobody else has it.
+            unsafe { start.write_bytes(7, len) };
+            assert_eq!(start.cast_const(), Arc::clone(&storage).as_ptr());
+        }
     }
 
     #[test]

@@ -12,7 +12,6 @@ use stridewise_core::{Axis, DType, Error, Layout, Result, Value};
 use crate::element::Element;
 use crate::engine::Cpu;
 use crate::kernels::Block;
-use crate::pool::Buffer;
 use crate::storage::Storage;
 
 /// A tensor in main memory: an immutable value. Clones and views share storage and cost a reference count.
@@ -158,15 +157,14 @@ impl Tensor {
     }
 
     /// A tensor over a buffer whose every element has been written.
-    pub(crate) fn filled(buffer: Buffer, dtype: DType, layout: Layout) -> Result<Tensor> {
-        let len = layout.end() * dtype.width();
-        Tensor::new(Arc::new(Storage::owned(buffer, len)), dtype, layout)
+    pub(crate) fn filled(room: Room, dtype: DType, layout: Layout) -> Result<Tensor> {
+        Tensor::new(room.0, dtype, layout)
     }
 
     /// A packed tensor over a buffer whose every element has been written.
     #[inline]
-    pub(crate) fn packed_in(buffer: Buffer, dtype: DType, seen: &Seen) -> Result<Tensor> {
-        let storage = Arc::new(Storage::owned(buffer, seen.end() * dtype.width()));
+    pub(crate) fn packed_in(room: Room, dtype: DType, seen: &Seen) -> Result<Tensor> {
+        let storage = room.0;
         if !fits(&storage, dtype, seen.end()) {
             return Tensor::new(storage, dtype, Layout::of(seen));
         }
@@ -417,11 +415,29 @@ fn fits(storage: &Storage, dtype: DType, end: usize) -> bool {
     end.is_some_and(|end| end <= storage.len() && (end == 0 || aligned()))
 }
 
-/// A buffer from the pool.
-pub(crate) fn allocate(bytes: usize) -> Result<Buffer> {
-    Buffer::new(bytes).map_err(|failure| {
-        Error::memory(format!("{bytes} bytes are needed, but {}", failure.why)).sizes(bytes, "less")
-    })
+/// Storage that is still being written, by the one who has it.
+pub(crate) struct Room(Arc<Storage>);
+
+impl Room {
+    /// The first byte.
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        // Memory of our own can be written.
+        self.0.as_mut_ptr().unwrap_or(std::ptr::null_mut())
+    }
+}
+
+/// Room for so many bytes.
+#[inline]
+pub(crate) fn allocate(bytes: usize) -> Result<Room> {
+    match Storage::fresh(bytes) {
+        Ok(storage) => Ok(Room(storage)),
+        Err(failure) => Err(Error::memory(format!(
+            "{bytes} bytes are needed, but {}",
+            failure.why
+        ))
+        .sizes(bytes, "less")),
+    }
 }
 
 fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<()> {
