@@ -2,14 +2,15 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple, PyType};
-use stridewise::DType;
 use stridewise::dtype::Family;
+use stridewise::{DType, Error};
 
 use crate::errors::OrRaise;
+use crate::foreign::numpy;
 
 /// A dtype given as a type or another library's dtype; strings are read by the operator.
 pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
@@ -81,7 +82,20 @@ impl PyDType {
 impl PyDType {
     #[new]
     fn new(dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
-        PyDType::object(dtype.py(), named_dtype(dtype)?)
+        PyDType::object(dtype.py(), read(dtype, "dtype")?)
+    }
+
+    /// NumPy's dtype of the same elements, which makes `numpy.dtype(...)` take this one. bfloat16 needs the
+    /// package ml_dtypes.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy_dtype(py, self.0)
+    }
+
+    /// The same, under the name that NumPy looks for first from version 2.4 on.
+    #[getter]
+    fn __numpy_dtype__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy_dtype(py, self.0)
     }
 
     /// NumPy's name.
@@ -148,16 +162,37 @@ impl PyDType {
     }
 }
 
-/// A dtype given in any way, strings included.
+/// The dtype that `asarray` is asked for: given in any way, strings included.
 pub(crate) fn named_dtype(object: &Bound<'_, PyAny>) -> PyResult<DType> {
+    read(object, "asarray")
+}
+
+/// A dtype given in any way, for `operator`.
+fn read(object: &Bound<'_, PyAny>, operator: &'static str) -> PyResult<DType> {
     if let Some(dtype) = dtype(object)? {
         return Ok(dtype);
     }
-    match object.cast::<PyString>() {
-        Ok(name) => name.to_cow()?.parse().or_raise(object.py()),
-        Err(_) => Err(PyTypeError::new_err(format!(
-            "{} is no dtype; give a name such as \"float32\"",
-            object.repr()?
-        ))),
+    let found: stridewise::Result<DType> = match object.cast::<PyString>() {
+        Ok(name) => name.to_cow()?.parse(),
+        Err(_) => {
+            let class = object.get_type().name()?;
+            let message = format!("dtype is an object of type `{class}`, but a dtype is needed");
+            Err(Error::type_(message).help("give a name such as \"float32\""))
+        }
+    };
+    found
+        .map_err(|error| error.at_argument("dtype").within(operator))
+        .or_raise(object.py())
+}
+
+/// NumPy's dtype of the same elements.
+pub(crate) fn numpy_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    let numpy = numpy::module(py, "a NumPy dtype")?;
+    if dtype != DType::BF16 {
+        return numpy.call_method1("dtype", (dtype.name(),));
     }
+    let extra = py.import("ml_dtypes").map_err(|_| {
+        PyImportError::new_err("NumPy has bfloat16 only with the package ml_dtypes: install it")
+    })?;
+    numpy.call_method1("dtype", (extra.getattr("bfloat16")?,))
 }

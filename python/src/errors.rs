@@ -38,7 +38,8 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         .getattr(class)?
         .call1((error.to_string(),))?;
     let report = error.report();
-    value.setattr("operator", report.operator())?;
+    let operator = Some(report.operator()).filter(|operator| !operator.is_empty());
+    value.setattr("operator", operator)?;
     value.setattr("argument", report.argument())?;
     value.setattr("item", report.item())?;
     value.setattr("axis", report.axis())?;
@@ -77,9 +78,14 @@ pub(crate) fn named(
     }
 }
 
-/// Whether an error is about what stands between the brackets of an index.
+/// Whether an error is about what stands between the brackets of an index, and not about the tensor.
 fn is_index(report: &Report) -> bool {
-    matches!(report.operator(), "slice" | "index" | "item")
+    match report.operator() {
+        "slice" | "index" => true,
+        // Without an index, `item` has only the tensor to blame.
+        "item" => report.argument() != Some("x"),
+        _ => false,
+    }
 }
 
 /// A result whose error becomes an exception.

@@ -4,7 +4,8 @@ use std::borrow::Borrow;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use stridewise::Error;
 use stridewise::call::{Argument, Bind, Given, literal};
 use stridewise::operators::RepeatPlan;
 use stridewise::params::{Pattern, Sizes};
@@ -12,6 +13,7 @@ use stridewise::prelude::*;
 use stridewise::repeat_plan as plan;
 
 use crate::arguments::{Object, Raised, sizes_found};
+use crate::errors::OrRaise;
 use crate::foreign;
 
 /// A scope for checks of shapes: a symbol bound by one check holds in the next.
@@ -40,9 +42,20 @@ impl PyShapes {
         &self,
         x: &Bound<'_, PyAny>,
         pattern: &Bound<'_, PyAny>,
-        name: Option<String>,
+        name: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         let py = x.py();
+        let name = match name.map(|name| (name, name.cast::<PyString>())) {
+            None => None,
+            Some((_, Ok(name))) => Some(name.to_str()?.to_string()),
+            Some((other, Err(_))) => {
+                let class = other.get_type().name()?;
+                let message =
+                    format!("name is an object of type `{class}`, but a string or None is needed");
+                let error = Error::type_(message).at_argument("name");
+                return Err(error.within("enforce_shape")).or_raise(py);
+            }
+        };
         let check = || -> Result<Py<PyAny>, Raised> {
             let pattern = Object::from(pattern.clone());
             let pattern = Pattern::<usize>::bind(Given::one(&Cpu, "pattern", &pattern))?;

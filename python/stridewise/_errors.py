@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class StridewiseError(Exception):
     """What all errors of the package have in common: the fields of the report."""
 
-    operator: str
+    operator: str | None
     argument: str | None
     item: int | None
     axis: int | None
@@ -53,6 +55,15 @@ class OutOfMemory(StridewiseError, MemoryError):
 
 class FileError(StridewiseError, OSError):
     """A file is malformed, truncated or cannot be read or written."""
+
+    def __str__(self) -> str:
+        # OSError would make up a text of its own from `errno` and `filename`.
+        return Exception.__str__(self) if len(self.args) != 1 else str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # OSError keeps these two only where they are arguments.
+        system = {"errno": self.errno, "strerror": self.strerror, "filename": self.filename}
+        return type(self), self.args, {**self.__dict__, **system}
 
 
 class TooEarly(StridewiseError, RuntimeError):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,7 +91,7 @@ def test_numbers_of_numpy_are_not_weak():
 
 def test_what_is_no_array_is_different():
     t = sw.asarray([1, 2])
-    for other in [None, "a", b"ab", object(), {}, ["a"], {1, 2}, np.array(["a", "b"])]:
+    for other in [None, "a", b"ab", object(), {}, ["a"], [None, "b"], {1, 2}, int]:
         assert not isinstance(t == other, sw.Tensor)
         assert (t == other) is False and (t != other) is True
     assert (t == [1, 3]).tolist() == [True, False] and (t == (1, 3)).tolist() == [True, False]
@@ -139,3 +142,82 @@ def test_the_lock_is_free_while_large_tensors_are_compared():
     for thread in threads:
         thread.join()
     assert seen == [True] * 4
+
+
+class Real(float):
+    """A float by another name."""
+
+
+class Plane(complex):
+    """A complex number by another name."""
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [np.float32(1), np.float64(2), np.int8(7)],
+        (np.float32(1), 5, np.float64(3)),
+        range(1, 4),
+        range(0),
+        [Fraction(1), 5, Decimal(3)],
+        [None, 2, "a"],
+        [2**70, 2, 3],
+        [[1], [2]],
+        Real(2),
+        Plane(2),
+        Fraction(2),
+        Decimal(2),
+        np.array([1, None, 3]),
+        np.array([Fraction(1), 2, "a"], dtype=object),
+        np.array(["a", "b", "c"]),
+        np.array([1, 2, 3], "M8[D]"),
+        np.str_("a"),
+    ],
+    ids=repr,
+)
+def test_numbers_of_any_kind_are_compared_as_numpy_compares_them(other: Any) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    if isinstance(other, range) and not other:
+        x = x[:0]
+    t = sw.asarray(x)
+    for got, expected in [(t == other, x == other), (t != other, x != other), (other == t, x == other)]:
+        assert isinstance(got, sw.Tensor) and got.tolist() == expected.tolist()
+
+
+def test_a_long_range_is_compared_too() -> None:
+    assert all((sw.arange(100_000) == range(100_000)).tolist())
+
+
+def test_a_subclass_of_float_is_as_weak_as_float_and_numpys_is_not() -> None:
+    t = sw.asarray(np.array([0.1], "float32"))
+    assert (t == Real(0.1)).tolist() == [True] and (t == np.float64(0.1)).tolist() == [False]
+
+
+def test_a_list_that_holds_itself_is_different_from_every_tensor() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    assert (sw.asarray([1, 2]) == loop) is False
+
+
+def test_an_array_that_cannot_be_read_is_an_error_and_not_different() -> None:
+    class Broken:
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="mine"):
+        sw.asarray([1, 2]) == Broken()  # noqa: B015
+
+
+def test_numpys_equal_answers_what_it_answers_for_arrays() -> None:
+    t = sw.asarray([1, 2])
+    assert np.equal(t, None).tolist() == [False, False] and np.not_equal(t, None).tolist() == [True, True]
+    with pytest.raises(TypeError):
+        np.equal(t, "a")
+
+
+def test_options_of_numpys_functions_may_be_tensors() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    where = sw.asarray([True, False, True])
+    out = np.zeros((2, 3))
+    assert np.add(x, 1, out=out, where=where).tolist() == [[1, 0, 3], [4, 0, 6]]
+    assert np.add.reduce(x, axis=1, where=where, initial=sw.asarray(10.0)).tolist() == [12, 18]

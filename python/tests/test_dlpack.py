@@ -203,3 +203,26 @@ def test_paddle_shares_memory_in_both_directions():
     assert back.data_ptr() == t.data_ptr() and back.tolist() == t.tolist()
     assert paddle.from_dlpack(t[::-1, ::-2]).tolist() == t[::-1, ::-2].tolist()
     assert sw.asarray([1], dtype=paddle.float32).dtype == sw.float32
+
+
+def test_what_torch_keeps_negated_is_read_with_its_sign(torch):
+    base = torch.tensor([1 + 2j, 3 - 4j])
+    z = base.conj().imag
+    assert z.is_neg()
+    for t in (sw.asarray(z), sw.asarray(z, copy=True), sw.flip(sw.flip(z)), sw.stack([z])[0]):
+        assert t.tolist() == [-2.0, 4.0]
+    assert sw.asarray(base.imag).tolist() == [2.0, -4.0]
+    with pytest.raises(ValueError, match="copy=False, but a copy is needed: its elements are the negatives"):
+        sw.asarray(z, copy=False)
+    with pytest.raises(ValueError, match="out cannot be written in place: its elements are the negatives"):
+        sw.take(sw.zeros([2], dtype="float32"), [0, 1], out=z)
+    assert z.tolist() == [-2.0, 4.0]
+    assert sw.shares_memory(z, base) and not sw.shares_memory(sw.asarray(z), base)
+
+
+def test_a_method_called_is_neg_that_means_something_else_is_left_alone():
+    class Odd(Capsules):
+        def is_neg(self, axis):
+            raise AssertionError(axis)
+
+    assert sw.asarray(Odd(np.arange(3))).tolist() == [0, 1, 2]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import errno
+import os
 import pickle
 import re
 from collections.abc import Callable
@@ -15,6 +17,7 @@ import pytest
 import stridewise as sw
 
 SNAPSHOTS = Path(__file__).resolve().parents[2] / "crates" / "suite" / "src" / "mistakes" / "snapshots"
+HUGE = sw.zeros([1]).expand(1 << 45)
 FIELDS = ("operator", "argument", "item", "axis", "expected", "actual", "help")
 
 # What the suite calls a family, as a class and as the built-in classes that people catch.
@@ -241,3 +244,60 @@ def test_a_list_that_holds_itself_is_an_error() -> None:
     for call in (sw.asarray, sw.flip, sw.zeros, lambda x: sw.enforce_shape([1], x)):
         with pytest.raises((TypeError, ValueError)):
             call(loop)
+
+
+@pytest.mark.parametrize(
+    ("call", "operator", "argument", "family"),
+    [
+        (lambda: sw.asarray(1, dtype="floot"), "asarray", "dtype", sw.DTypeError),
+        (lambda: sw.asarray(1, dtype=3), "asarray", "dtype", sw.ArgumentTypeError),
+        (lambda: sw.Tensor(1, dtype="floot"), "asarray", "dtype", sw.DTypeError),
+        (lambda: sw.dtype("floot"), "dtype", "dtype", sw.DTypeError),
+        (lambda: sw.dtype(3), "dtype", "dtype", sw.ArgumentTypeError),
+        (lambda: sw.zeros([2, 3]).item(), "item", "x", sw.ShapeError),
+        (lambda: sw.zeros([3]).mT, "mT", None, sw.ShapeError),
+        (lambda: sw.allclose([1, 2], [1, 2, 3]), "allclose", None, sw.ShapeError),
+        (lambda: sw.array_equal([1], object()), "array_equal", "b", sw.ArgumentTypeError),
+        (lambda: sw.allclose(object(), [1.0]), "allclose", "a", sw.ArgumentTypeError),
+        (lambda: sw.save("x.npy", object()), "save", "x", sw.ArgumentTypeError),
+        (lambda: sw.shapes().enforce([1], [1], name=3), "enforce_shape", "name", sw.ArgumentTypeError),
+        (lambda: format(sw.zeros([1]), "d"), "format", "spec", sw.ArgumentTypeError),
+        (lambda: bytes(HUGE), "bytes", None, sw.OutOfMemory),
+        (lambda: copy.deepcopy(HUGE), "deepcopy", None, sw.OutOfMemory),
+        (lambda: HUGE.tolist(), "tolist", None, sw.OutOfMemory),
+        (lambda: pickle.dumps(HUGE), "pickle", None, sw.OutOfMemory),
+        (lambda: sw.load(3), "load", "path", sw.ArgumentTypeError),
+        (lambda: sw.load("no such file.npy"), "load", None, sw.FileError),
+        (lambda: sw.load("no such file.safetensors"), "load", None, sw.FileError),
+        (lambda: sw.load("x.txt"), "load", None, sw.FileError),
+        (lambda: sw.save(3, [1]), "save", "path", sw.ArgumentTypeError),
+        (lambda: sw.save("x.txt", [1]), "save", None, sw.FileError),
+        (lambda: sw.save("x.npy", {"a": [1], "b": [2]}), "save", None, sw.FileError),
+        (lambda: sw.save("x.safetensors", {3: [1]}), "save", "x", sw.ArgumentTypeError),
+    ],
+)
+def test_an_error_names_the_call_also_where_that_is_no_operator(
+    call: Callable[[], Any], operator: str, argument: str | None, family: type[sw.StridewiseError]
+) -> None:
+    with pytest.raises(family) as caught:
+        call()
+    error = caught.value
+    assert type(error) is family and (error.operator, error.argument) == (operator, argument)
+    assert str(error).startswith(f"{operator}: ")
+
+
+def test_an_error_without_an_operator_says_none() -> None:
+    with pytest.raises(sw.DTypeError) as caught:
+        sw.flip(np.array(["a"]))
+    assert caught.value.operator != ""
+
+
+def test_a_missing_file_is_an_error_of_the_system_with_its_number_and_name(tmp_path: Path) -> None:
+    path = tmp_path / "none.npy"
+    with pytest.raises(OSError, match=r"^load: the file cannot be read") as caught:
+        sw.load(path)
+    error = caught.value
+    assert (error.errno, error.strerror, error.filename) == (errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.errno, again.filename, str(again)) == (error.errno, error.filename, str(error))
+    assert [getattr(again, name) for name in FIELDS] == [getattr(error, name) for name in FIELDS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import hashlib
 import subprocess
 import sys
 import threading
@@ -218,3 +219,39 @@ def test_conversions_do_not_leak():
             buffer_of(t, 0)
     del t
     assert sys.getrefcount(a) == before
+
+
+@pytest.mark.parametrize("shape", [(), (6,), (2, 3), (1, 2, 3)])
+def test_who_asks_for_bytes_alone_gets_them_in_a_row(shape):
+    x = np.arange(int(np.prod(shape)), dtype="int32").reshape(shape)
+    assert hashlib.sha1(sw.asarray(x)).digest() == hashlib.sha1(x.tobytes()).digest()
+
+
+MEMORY = """
+import resource
+import numpy as np, pickle
+import stridewise as sw
+
+SIZE = 256 << 20
+t = sw.asarray(np.zeros(SIZE, dtype="uint8"))
+
+def limit(more):
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+
+limit(SIZE + SIZE // 2)
+assert len(bytes(t)) == SIZE
+limit(SIZE // 2)
+for call, name in [(lambda: bytes(t), "bytes"), (lambda: t.__reduce_ex__(4), "pickle")]:
+    try:
+        call()
+    except sw.OutOfMemory as error:
+        assert error.operator == name, error.operator
+    else:
+        raise AssertionError(name)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits the memory as Linux does")
+def test_too_little_memory_for_bytes_is_an_error_and_one_copy_is_enough():
+    subprocess.run([sys.executable, "-c", MEMORY], check=True, timeout=300)

@@ -6,6 +6,7 @@ import copy
 import html.parser
 import operator
 import pickle
+from typing import Self
 
 import numpy as np
 import pytest
@@ -89,8 +90,9 @@ def test_printing_is_numpys(x):
     assert str(t) == np.array2string(x, separator=", ") == format(t) == f"{t}"
     body = repr(x).removeprefix("array").replace("\n     ", "\n      ")
     assert repr(t).replace(" ", "") == ("tensor" + body).replace(" ", "")
-    with pytest.raises(TypeError):
-        format(t, ".3f")
+    if x.ndim:
+        with pytest.raises(TypeError):
+            format(t, ".3f")
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
@@ -264,3 +266,66 @@ def test_tensors_go_to_files_and_back(tmp_path):
         sw.save(tmp_path / "x.txt", x)
     with pytest.raises(TypeError):
         sw.save(tmp_path / "x.npy", object())
+
+
+class Named(sw.Tensor):
+    """A tensor that is made in a way of its own, and has attributes."""
+
+    __slots__ = ("__dict__", "unit")
+
+    def __new__(cls, *, first: int) -> Self:
+        return super().__new__(cls, [first, 2])
+
+
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, *(lambda x, p=p: pickle.loads(pickle.dumps(x, p)) for p in (2, 4, 5))]
+)
+def test_a_subclass_keeps_its_class_and_attributes_in_copies(again):
+    x = Named(first=7)
+    x.tags, x.unit, x.itself = ["a"], {"m"}, x
+    y = again(x)
+    assert type(y) is Named and y.tolist() == [7, 2] and not sw.shares_memory(x, y)
+    assert y.tags == ["a"] and y.tags is not x.tags and y.unit == {"m"} and y.itself is y
+
+
+def test_a_copy_of_two_things_that_share_a_tensor_shares_its_copy():
+    x = Named(first=1)
+    y, z = copy.deepcopy([x, x])
+    assert y is z and y is not x
+
+
+def test_the_class_refuses_what_asarray_refuses():
+    with pytest.raises(sw.TooLarge, match="300, which does not fit uint8"):
+        sw.Tensor([300], dtype="uint8")
+    assert sw.Tensor([np.float32(1), np.float64(2)]).dtype == "float64"
+
+
+@pytest.mark.parametrize("value", [1.5, 7, True, 2 - 3j])
+def test_a_tensor_without_axes_is_formatted_as_its_number(value):
+    for spec in ["", "10", ".3e", ",.2f"] if not isinstance(value, bool) else ["", "d"]:
+        expected = str(sw.asarray(value)) if not spec else format(value, spec)
+        assert format(sw.asarray(value), spec) == expected
+    assert f"{sw.asarray(1.5):.2f}" == "1.50"
+    with pytest.raises(TypeError, match=r"^format: `\.2f` is for one number"):
+        format(sw.asarray([value]), ".2f")
+
+
+def test_more_empty_lists_than_make_sense_are_an_error():
+    with pytest.raises(sw.OutOfMemory, match=r"^tolist: ") as caught:
+        sw.zeros([1 << 24, 2, 0]).tolist()
+    assert caught.value.operator == "tolist"
+
+
+def test_numpy_takes_a_dtype():
+    for name in sw.__all__:
+        dtype = getattr(sw, name)
+        if isinstance(dtype, sw.dtype):
+            assert np.dtype(dtype).name == name and np.zeros(2, dtype=dtype).dtype == dtype
+            assert np.asarray(sw.zeros([2], dtype=dtype)).dtype == np.dtype(dtype) == dtype.dtype
+    assert np.zeros(2, dtype=sw.zeros([1]).dtype).dtype == np.float64
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="older ones do not ask for it")
+def test_numpy_finds_the_dtype_of_a_tensor():
+    for name in DTYPES:
+        assert np.result_type(sw.zeros([2], dtype=name)).name == name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import copy
 import gc
 import sys
 import threading
@@ -143,6 +144,7 @@ def ran_during(call: Callable[[], Any]) -> bool:
 
 BIG = sw.asarray(np.arange(1 << 21, dtype="float32"))
 INDEX = sw.arange(1 << 21)
+REBUILD, KEPT = BIG.__reduce_ex__(4)[:2]
 MOVES: dict[str, Callable[[], Any]] = {
     "repeat": lambda: BIG.repeat(8),
     "tile": lambda: BIG.tile(8),
@@ -163,6 +165,11 @@ MOVES: dict[str, Callable[[], Any]] = {
     "arange": lambda: sw.arange(1 << 23),
     "asarray(copy=True)": lambda: sw.asarray(BIG.expand(8, -1), copy=True),
     "asarray(dtype=)": lambda: sw.asarray(BIG.expand(8, -1), dtype="float64"),
+    "Tensor(dtype=)": lambda: sw.Tensor(BIG.expand(8, -1), dtype="float64"),
+    "deepcopy": lambda: copy.deepcopy(BIG.expand(8, -1)),
+    "bytes": lambda: bytes(BIG),
+    "pickle.dumps": lambda: BIG.__reduce_ex__(4),
+    "pickle.loads": lambda: REBUILD(*KEPT),
 }
 
 

@@ -75,7 +75,7 @@ def errors() -> None:
     try:
         sw.zeros([2, 3]).expand(2, 5)
     except sw.ShapeError as error:
-        assert_type(error.operator, str)
+        assert_type(error.operator, str | None)
         assert_type(error.axis, int | None)
         assert_type(error.expected, str | None)
 

@@ -17,7 +17,7 @@ use stridewise::{Error, Tensor};
 use crate::arguments::Raised;
 use crate::tensor::PyTensor;
 use buffer::Failure;
-use lent::Lent;
+use lent::{Lent, no_copy};
 
 /// Whether an object is an array.
 pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -56,7 +56,14 @@ fn borrow(object: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Lent
         }
     }
     if dlpack::speaks(object)? {
-        return dlpack::borrow(object).map(Some);
+        if !dlpack::is_negated(object)? {
+            return dlpack::borrow(object).map(Some);
+        }
+        if copy == Some(false) {
+            let why = "its elements are the negatives of what lies in its memory";
+            return Err(no_copy(object.py(), why));
+        }
+        return dlpack::borrow(&dlpack::without_negation(object)?).map(Some);
     }
     if let Some(array) = numpy::converted(object, copy)? {
         return match buffer::borrow(&array, false) {
@@ -104,6 +111,10 @@ pub(crate) fn writable(object: &Bound<'_, PyAny>) -> Result<Tensor, Raised> {
             }
         }
     } else if dlpack::speaks(object)? {
+        if dlpack::is_negated(object)? {
+            let message = "out cannot be written in place: its elements are the negatives of what lies in its memory";
+            return Err(blame(Error::argument(message)));
+        }
         Some(dlpack::borrow(object)?)
     } else {
         None

@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyRange, PyString, PyTuple,
 };
 use stridewise::dtype::Family;
 use stridewise::prelude::*;
@@ -15,23 +16,73 @@ use stridewise::{Tolerance, equal, not_equal};
 use crate::arguments::tensor_of;
 use crate::errors::OrRaise;
 use crate::foreign;
+use crate::foreign::asarray::asarray;
+use crate::foreign::dlpack;
 use crate::tensor::PyTensor;
+use crate::tensor::numbers::numbers;
+use crate::tensor::numpy::shared;
 
-/// The other side of a comparison; `None` for a number beyond every element, which is different from all.
-type Other = Option<Tensor>;
+/// Lists nested deeper than this are no arrays; a list may even hold itself.
+const DEEPEST: usize = 64;
+
+/// The other side of a comparison.
+enum Other {
+    Tensor(Tensor),
+    /// A number beyond every element, which is different from all.
+    Beyond,
+    /// A number of another class, such as a fraction, which Python compares with each element.
+    Number,
+    /// Strings, objects or odd numbers, some in an array, which NumPy compares. The error says why there can
+    /// be no tensor of them.
+    Objects(PyErr),
+    /// Nothing that could be equal to an element.
+    Nothing,
+}
 
 /// Elementwise `==`, or `!=`; `None` where the other is no array, so that Python answers.
 pub(crate) fn compare(x: &Tensor, other: &Bound<'_, PyAny>, not: bool) -> PyResult<Option<Tensor>> {
     let py = other.py();
-    let Some(other) = operand(x, other)? else {
-        return Ok(None);
-    };
-    let answer = match other {
-        None => stridewise::full(x.shape(), not, DType::Bool),
-        Some(other) if not => py.detach(|| not_equal(x, &other)),
-        Some(other) => py.detach(|| equal(x, &other)),
+    let answer = match operand(x, other)? {
+        Other::Nothing => return Ok(None),
+        Other::Number => return by_python(x, other, not).map(Some),
+        Other::Objects(why) => return by_numpy(x, other, not, why).map(Some),
+        Other::Beyond => stridewise::full(x.shape(), not, DType::Bool),
+        Other::Tensor(other) if not => py.detach(|| not_equal(x, &other)),
+        Other::Tensor(other) => py.detach(|| equal(x, &other)),
     };
     answer.or_raise(py).map(Some)
+}
+
+/// The comparison of each element, as a number of Python's, with a number of any class.
+fn by_python(x: &Tensor, other: &Bound<'_, PyAny>, not: bool) -> PyResult<Tensor> {
+    let py = other.py();
+    let operator = if not { "not_equal" } else { "equal" };
+    let compare =
+        |number: Bound<'_, PyAny>| number.rich_compare(other, operation(not))?.is_truthy();
+    let answers = numbers(py, x, operator)?.into_iter().map(compare);
+    let answers = answers.collect::<PyResult<Vec<bool>>>()?;
+    Tensor::from_vec(answers, x.shape()).or_raise(py)
+}
+
+/// NumPy's comparison with what it makes an array of; without NumPy, the reason why there is no tensor of it.
+fn by_numpy(x: &Tensor, other: &Bound<'_, PyAny>, not: bool, why: PyErr) -> PyResult<Tensor> {
+    let py = other.py();
+    let Ok(numpy) = py.import("numpy") else {
+        return Err(why);
+    };
+    let Ok(other) = numpy.call_method1("asarray", (other,)) else {
+        return Err(why);
+    };
+    let x = shared(&Bound::new(py, PyTensor::from(x.clone()))?)?;
+    let answer = x.rich_compare(other, operation(not))?;
+    foreign::tensor(&answer)?.ok_or(why)
+}
+
+fn operation(not: bool) -> CompareOp {
+    match not {
+        true => CompareOp::Ne,
+        false => CompareOp::Eq,
+    }
 }
 
 /// Whether any element is equal, as NumPy has `in`.
@@ -43,33 +94,72 @@ pub(crate) fn contains(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// The other side, or `None` where it is nothing that can be compared with a tensor.
-fn operand(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
+fn operand(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<Other> {
+    let py = other.py();
     if let Ok(tensor) = other.cast::<PyTensor>() {
-        return Ok(Some(Some(Tensor::clone(&tensor.get().inner))));
+        return Ok(Other::Tensor(Tensor::clone(&tensor.get().inner)));
     }
     if let Some(number) = weak(x.dtype(), other)? {
-        return Ok(Some(number));
+        return Ok(number);
     }
-    let refused = other.is_none()
-        || other.is_instance_of::<PyString>()
+    if other.is_none() {
+        return Ok(Other::Nothing);
+    }
+    let text = other.is_instance_of::<PyString>()
         || other.is_instance_of::<PyBytes>()
         || other.is_instance_of::<PyByteArray>();
-    if refused {
-        return Ok(None);
+    // NumPy's own strings are arrays without axes.
+    if text && !foreign::numpy::is_scalar(other)? {
+        return Ok(Other::Nothing);
     }
-    let py = other.py();
-    let converted = match other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
-        true => tensor_of(other, "==", "other").map(Some),
+    let list = other.is_instance_of::<PyList>()
+        || other.is_instance_of::<PyTuple>()
+        || other.is_instance_of::<PyRange>();
+    let converted = match list {
+        true => asarray(other, None, None)
+            .and_then(|made| Ok(Tensor::clone(&made.cast::<PyTensor>()?.get().inner)))
+            .map(Some),
         false => foreign::tensor(other),
     };
     match converted {
-        Ok(Some(tensor)) => Ok(Some(Some(tensor))),
-        Ok(None) => Ok(None),
-        // Lists of strings, arrays of objects: nothing that a tensor could be equal to.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(None),
-        Err(error) => Err(error),
+        Ok(Some(tensor)) => Ok(Other::Tensor(tensor)),
+        Ok(None) if is_number(other)? => Ok(Other::Number),
+        Ok(None) => Ok(Other::Nothing),
+        Err(why) if why.is_instance_of::<PyTypeError>(py) => match list && !holds_number(other, 0)?
+        {
+            // A list of strings, say: nothing in it could be equal to an element.
+            true => Ok(Other::Nothing),
+            false => Ok(Other::Objects(why)),
+        },
+        // Integers past every dtype.
+        Err(why) if list && why.is_instance_of::<PyOverflowError>(py) => Ok(Other::Objects(why)),
+        Err(why) => Err(why),
     }
+}
+
+/// Whether the object is a number of any class that says so, such as a fraction or a decimal.
+fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = object.py().import("numbers")?.getattr("Number")?;
+    object.is_instance(&class)
+}
+
+/// Whether nested lists hold a number or an array.
+fn holds_number(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    if !list {
+        let range = object.is_instance_of::<PyRange>();
+        let text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
+        return Ok(range || is_number(object)? || (!text && foreign::is_array(object)?));
+    }
+    if depth == DEEPEST {
+        return Ok(false);
+    }
+    for item in object.try_iter()? {
+        if holds_number(&item?, depth + 1)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A number of Python's own, as an element to compare with those of `dtype`.
@@ -84,17 +174,20 @@ fn weak(dtype: DType, other: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
             (true, ..) => match other.extract::<f64>() {
                 Ok(value) => (value.into(), dtype),
                 Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
-                    return Ok(Some(None));
+                    return Ok(Some(Other::Beyond));
                 }
                 Err(error) => return Err(error),
             },
             (_, Ok(n), _) => (n.into(), DType::I64),
             (_, _, Ok(n)) => (n.into(), DType::U64),
-            _ => return Ok(Some(None)),
+            _ => return Ok(Some(Other::Beyond)),
         }
-    } else if let Ok(float) = other.cast_exact::<PyFloat>() {
+    } else if foreign::numpy::is_scalar(other)? {
+        // NumPy's float64 and complex128 are Python's float and complex too, but have a dtype.
+        return Ok(None);
+    } else if let Ok(float) = other.cast::<PyFloat>() {
         (float.value().into(), if real { dtype } else { DType::F64 })
-    } else if let Ok(complex) = other.cast_exact::<PyComplex>() {
+    } else if let Ok(complex) = other.cast::<PyComplex>() {
         let wanted = match (family, dtype.width()) {
             (Family::Complex, _) => dtype,
             (Family::Float, 2 | 4) => DType::C64,
@@ -105,7 +198,7 @@ fn weak(dtype: DType, other: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
         return Ok(None);
     };
     let number = stridewise::full((), value, wanted).or_raise(py)?;
-    Ok(Some(Some(number)))
+    Ok(Some(Other::Tensor(number)))
 }
 
 /// Whether two arrays have one shape and equal elements.
@@ -164,7 +257,7 @@ pub(crate) fn allclose(
     let y = of(b, "b")?;
     let x = match y.dtype().family() {
         Family::Float | Family::Complex => match weak(y.dtype(), a)? {
-            Some(Some(x)) => x,
+            Some(Other::Tensor(x)) => x,
             _ => of(a, "a")?,
         },
         _ => of(a, "a")?,
@@ -209,6 +302,12 @@ pub(crate) fn is_view_of(x: &Bound<'_, PyTensor>, other: &Bound<'_, PyAny>) -> P
 fn memory(object: &Bound<'_, PyAny>) -> PyResult<Range<usize>> {
     if let Ok(tensor) = object.cast::<PyTensor>() {
         return Ok(tensor.get().inner.addresses());
+    }
+    let py = object.py();
+    // Read as a tensor it would be a copy, with the right signs but in another place.
+    if dlpack::speaks(object)? && dlpack::is_negated(object)? {
+        let lent = dlpack::borrow(object)?;
+        return Ok(lent.shared().or_raise(py)?.addresses());
     }
     match foreign::tensor(object)? {
         Some(tensor) => Ok(tensor.addresses()),

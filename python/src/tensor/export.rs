@@ -75,7 +75,11 @@ pub(crate) unsafe fn lend(
         (*view).len = inner.nbytes() as ffi::Py_ssize_t;
         (*view).readonly = 1;
         (*view).itemsize = width;
-        (*view).ndim = inner.rank() as c_int;
+        // Who does not ask for the shape sees bytes in a row, as with every memoryview.
+        (*view).ndim = match asks(ffi::PyBUF_ND) {
+            true => inner.rank() as c_int,
+            false => 1,
+        };
         (*view).format = match asks(ffi::PyBUF_FORMAT) {
             true => format.as_ptr().cast_mut(),
             false => std::ptr::null_mut(),

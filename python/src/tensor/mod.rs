@@ -19,11 +19,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use stridewise::Error;
 use stridewise::prelude::*;
+use stridewise::size::tuple;
 
-use crate::arguments::tensor_of;
-use crate::dtype::{PyDType, named_dtype};
-use crate::errors::OrRaise;
+use crate::dtype::{PyDType, numpy_dtype};
+use crate::errors::{OrRaise, exception};
+use crate::foreign::asarray::asarray;
 use crate::foreign::dlpack;
 use numbers::{nest, numbers};
 pub(crate) use slot::{Slot, object, object_from};
@@ -40,13 +42,8 @@ impl PyTensor {
     #[new]
     #[pyo3(signature = (obj, dtype=None))]
     fn new(obj: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
-        let x = tensor_of(obj, "asarray", "obj")?;
-        match dtype.map(named_dtype).transpose()? {
-            Some(dtype) if dtype != x.dtype() => {
-                x.cast(dtype).or_raise(obj.py()).map(PyTensor::from)
-            }
-            _ => Ok(x.into()),
-        }
+        let made = asarray(obj, dtype, None)?;
+        Ok(Tensor::clone(&made.cast::<PyTensor>()?.get().inner).into())
     }
 
     /// The size of each axis.
@@ -65,6 +62,13 @@ impl PyTensor {
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
         PyDType::object(py, self.inner.dtype())
+    }
+
+    /// NumPy's dtype of the elements. From version 2.4 on NumPy asks for it where an object that may stand for a
+    /// dtype has an attribute `dtype` that is none of NumPy's own, as JAX makes it do for every array.
+    #[getter]
+    fn __numpy_dtype__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy_dtype(py, self.inner.dtype())
     }
 
     /// How many axes.
@@ -101,10 +105,10 @@ impl PyTensor {
     #[getter(mT)]
     fn matrix_transpose(&self, py: Python<'_>) -> PyResult<PyTensor> {
         if self.inner.rank() < 2 {
-            return Err(PyValueError::new_err(format!(
-                "mT swaps the last two axes, but the tensor has rank {}",
-                self.inner.rank()
-            )));
+            let rank = self.inner.rank();
+            let message = format!("the last two axes are swapped, but the tensor has rank {rank}");
+            let error = Error::shape(message).within("mT").sizes(2, rank);
+            return Err(error.note("shape", tuple(self.inner.shape()))).or_raise(py);
         }
         self.inner.swapaxes(-2, -1).or_raise(py).map(PyTensor::from)
     }
@@ -127,7 +131,7 @@ impl PyTensor {
 
     /// The elements as nested lists of Python numbers.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let flat = numbers(py, &self.inner)?;
+        let flat = numbers(py, &self.inner, "tolist")?;
         nest(py, self.inner.shape(), flat)
     }
 
@@ -185,8 +189,7 @@ impl PyTensor {
 
     /// The bytes of the elements, row-major.
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.inner.to_bytes()).or_raise(py)?;
-        Ok(PyBytes::new(py, &bytes))
+        pickle::bytes(py, &self.inner, "bytes")
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -263,6 +266,24 @@ impl PyTensor {
         self.inner.to_string()
     }
 
+    /// One number by Python's rules for it; several only without a specification.
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        let (py, x) = (slf.py(), &slf.get().inner);
+        if spec.is_empty() {
+            return Ok(slf.str()?.into_any());
+        }
+        if x.rank() > 0 {
+            let message = format!("`{spec}` is for one number, but the tensor has an axis");
+            let error = Error::type_(message)
+                .within("format")
+                .at_argument("spec")
+                .note("shape", tuple(x.shape()))
+                .help("format its elements, for example those of `tolist`");
+            return Err(error).or_raise(py);
+        }
+        only(py, x)?.call_method1("__format__", (spec,))
+    }
+
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         as_number(py, &self.inner, "int")
     }
@@ -299,11 +320,9 @@ impl PyTensor {
 
     fn __deepcopy__<'py>(
         slf: Bound<'py, PyTensor>,
-        _memo: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyTensor>> {
-        let py = slf.py();
-        let copy = Cpu.copy(&slf.get().inner).or_raise(py)?;
-        Bound::new(py, PyTensor::from(copy))
+        memo: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        pickle::deepcopy(&slf, memo)
     }
 
     fn __reduce_ex__<'py>(
@@ -334,12 +353,16 @@ impl PyTensor {
 
 /// The one element as a Python number.
 fn only<'py>(py: Python<'py>, x: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    let several =
-        || PyValueError::new_err(format!("the tensor has {} elements, not one", x.count()));
-    match x.count() {
-        1 => numbers(py, x)?.pop().ok_or_else(several),
-        _ => Err(several()),
-    }
+    let number = match x.count() {
+        1 => numbers(py, x, "item")?.pop(),
+        _ => None,
+    };
+    number.ok_or_else(|| {
+        let message = format!("the tensor has {} elements, not one", x.count());
+        let error = Error::shape(message).within("item").at_argument("x");
+        let error = error.sizes(1, x.count()).note("shape", tuple(x.shape()));
+        exception(py, &error.help("give the index of the one that is meant"))
+    })
 }
 
 /// The one element, through a class of Python's numbers; several are a `TypeError`, as in NumPy.

@@ -1,15 +1,18 @@
 //! Pickling: a tensor keeps its own elements, packed, whatever storage they lie in. From protocol 5 on the
-//! bytes are handed over as a buffer, which need not be copied.
+//! bytes are handed over as a buffer, which need not be copied. Here is also what else keeps all elements: bytes
+//! and deep copies.
 
 use std::sync::Arc;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use stridewise::internals::storage::Storage;
 use stridewise::prelude::*;
 use stridewise::{Error, Layout};
 
-use crate::errors::OrRaise;
+use crate::arguments::Raised;
+use crate::errors::{OrRaise, exception};
 use crate::foreign;
 use crate::tensor::PyTensor;
 
@@ -20,16 +23,17 @@ pub(crate) fn reduce<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = slf.py();
     let x = &slf.get().inner;
-    let packed = py.detach(|| x.contiguous()).or_raise(py)?;
+    let named = |error: Error| error.within("pickle");
+    let packed = py.detach(|| packed(x)).map_err(named).or_raise(py)?;
     let elements = match protocol >= 5 && !packed.is_empty() {
         true => {
-            let bytes = bytes_of(&packed).or_raise(py)?;
+            let bytes = bytes_of(&packed).map_err(named).or_raise(py)?;
             let bytes = Bound::new(py, PyTensor::from(bytes))?;
             py.import("pickle")?
                 .getattr("PickleBuffer")?
                 .call1((bytes,))?
         }
-        false => PyBytes::new(py, &packed.to_bytes().or_raise(py)?).into_any(),
+        false => bytes(py, &packed, "pickle")?.into_any(),
     };
     let rebuild = py.import("stridewise._stridewise")?.getattr("_rebuild")?;
     let (name, shape) = (x.dtype().name(), PyTuple::new(py, x.shape())?);
@@ -37,12 +41,129 @@ pub(crate) fn reduce<'py>(
     match class.is(py.get_type::<PyTensor>()) {
         true => (rebuild, (elements, name, shape)).into_pyobject(py),
         false => {
-            let state = slf
-                .getattr("__dict__")
-                .unwrap_or_else(|_| py.None().into_bound(py));
+            // The attributes, those in slots among them.
+            let state = slf.call_method0("__getstate__")?;
             (rebuild, (elements, name, shape, class), state).into_pyobject(py)
         }
     }
+}
+
+/// The bytes of the elements, row-major, for `operator`; others may run while they are copied.
+pub(crate) fn bytes<'py>(
+    py: Python<'py>,
+    x: &Tensor,
+    operator: &'static str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let packed = py
+        .detach(|| packed(x))
+        .map_err(|error| error.within(operator))
+        .or_raise(py)?;
+    let len = packed.nbytes();
+    // SAFETY: without bytes to copy from, the interpreter gives memory of that length, or raises.
+    let made = unsafe {
+        let made = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
+        Bound::from_owned_ptr_or_err(py, made)
+    };
+    let made = made.map_err(|_| {
+        let message = format!("{len} bytes are needed, but memory has not that much");
+        exception(py, &Error::memory(message).within(operator))
+    })?;
+    // SAFETY: the object was just made as bytes.
+    let made = unsafe { made.cast_into_unchecked::<PyBytes>() };
+    if len > 0 {
+        // SAFETY: the object is bytes.
+        let start = unsafe { ffi::PyBytes_AsString(made.as_ptr()) };
+        let place = Place(start.cast());
+        // SAFETY: nobody else has the object yet, so its `len` bytes may be written with the lock let go; a
+        // contiguous tensor has as many from index zero on, and the two do not overlap.
+        py.detach(|| unsafe { std::ptr::copy_nonoverlapping(packed.as_ptr(), place.start(), len) });
+    }
+    Ok(made)
+}
+
+/// The tensor itself where its elements lie row-major without gaps, otherwise a copy that does.
+fn packed(x: &Tensor) -> stridewise::Result<Tensor> {
+    match x.is_contiguous() {
+        true => Ok(x.clone()),
+        false => Cpu.copy(x),
+    }
+}
+
+/// Memory of a new object, on its way out of the interpreter's lock.
+struct Place(*mut u8);
+
+// SAFETY: `detach` runs its work on the same thread, and nobody else knows the address.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl Place {
+    fn start(&self) -> *mut u8 {
+        self.0
+    }
+}
+
+/// A copy with memory of its own. One of a subclass keeps its class and its attributes, which are copied too.
+pub(crate) fn deepcopy<'py>(
+    slf: &Bound<'py, PyTensor>,
+    memo: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    if slf.get_type().is(py.get_type::<PyTensor>()) {
+        let x = &*slf.get().inner;
+        let copy = py
+            .detach(|| Cpu.copy(x))
+            .map_err(|error| error.within("deepcopy"))
+            .or_raise(py)?;
+        return Ok(Bound::new(py, PyTensor::from(copy))?.into_any());
+    }
+    // What `copy.deepcopy` does with an object that says how it is reduced.
+    let reduced = slf.call_method1("__reduce_ex__", (4,))?;
+    let Ok(reduced) = reduced.cast::<PyTuple>() else {
+        // A name stands for an object that there is once.
+        return Ok(slf.clone().into_any());
+    };
+    let deep = py.import("copy")?.getattr("deepcopy")?;
+    let deep = |object: Bound<'py, PyAny>| deep.call1((object, memo));
+    let arguments = deep(reduced.get_item(1)?)?;
+    let copy = reduced
+        .get_item(0)?
+        .call1(arguments.cast_into::<PyTuple>()?)?;
+    // An attribute may lead back to the tensor.
+    if !memo.is_none() {
+        memo.set_item(slf.as_ptr().addr(), &copy)?;
+    }
+    let state = match reduced.len() {
+        0..=2 => return Ok(copy),
+        _ => reduced.get_item(2)?,
+    };
+    if !state.is_none() {
+        restore(&copy, deep(state)?)?;
+    }
+    Ok(copy)
+}
+
+/// Gives an object its attributes, as pickle does.
+fn restore<'py>(object: &Bound<'py, PyAny>, state: Bound<'py, PyAny>) -> PyResult<()> {
+    if object.hasattr("__setstate__")? {
+        object.call_method1("__setstate__", (state,))?;
+        return Ok(());
+    }
+    let (attributes, slots) = match state.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, Some(pair.get_item(1)?)),
+        _ => (state, None),
+    };
+    if attributes.is_truthy()? {
+        object
+            .getattr("__dict__")?
+            .call_method1("update", (attributes,))?;
+    }
+    if let Some(slots) = slots.filter(|slots| !slots.is_none()) {
+        for (name, value) in slots.cast::<PyDict>()?.iter() {
+            object.setattr(name.cast_into::<PyString>()?, value)?;
+        }
+    }
+    Ok(())
 }
 
 /// The bytes of a packed tensor, over the same memory.
@@ -62,20 +183,25 @@ pub(crate) fn _rebuild<'py>(
     class: Option<&Bound<'py, PyType>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = elements.py();
-    let dtype: DType = dtype.parse().or_raise(py)?;
-    let x = match elements.cast::<PyBytes>() {
-        Ok(bytes) => Tensor::from_bytes(dtype, &shape, bytes.as_bytes()).or_raise(py)?,
-        Err(_) => match foreign::tensor(elements)? {
-            Some(bytes) => seen_as(bytes, dtype, &shape).or_raise(py)?,
-            None => {
-                return Err(Error::type_("the elements of a tensor are bytes")).or_raise(py);
-            }
-        },
+    let work = || -> Result<Tensor, Raised> {
+        let dtype: DType = dtype.parse()?;
+        if let Ok(bytes) = elements.cast::<PyBytes>() {
+            let bytes = bytes.as_bytes();
+            return Ok(py.detach(|| Tensor::from_bytes(dtype, &shape, bytes))?);
+        }
+        match foreign::tensor(elements)? {
+            Some(bytes) => Ok(py.detach(|| seen_as(bytes, dtype, &shape))?),
+            None => Err(Error::type_("the elements of a tensor are bytes").into()),
+        }
     };
+    let x = work().map_err(|raised| raised.exception(py, "pickle", None))?;
     let x = Bound::new(py, PyTensor::from(x))?.into_any();
     match class {
         None => Ok(x),
-        Some(class) => class.call_method1("__new__", (class, x)),
+        // By the method of Tensor itself: that of the class may want other arguments.
+        Some(class) => py
+            .get_type::<PyTensor>()
+            .call_method1("__new__", (class, x)),
     }
 }
 

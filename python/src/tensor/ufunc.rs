@@ -1,7 +1,6 @@
 //! NumPy's universal functions on tensors. Without this NumPy would see a tensor as a sequence of rows;
 //! with it, `np.sqrt(t)` works on the array over the tensor's memory and `array == t` is `t == array`.
 
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -24,11 +23,10 @@ pub(crate) fn call<'py>(
             Ok(x) => (x.clone(), &b),
             Err(_) => (b.cast::<PyTensor>()?.clone(), &a),
         };
-        return match compare::compare(&x.get().inner, other, name == "not_equal")? {
-            Some(answer) => Ok(Bound::new(py, PyTensor::from(answer))?.into_any()),
-            // An array of strings, say: different from every tensor.
-            None => (name == "not_equal").into_bound_py_any(py),
-        };
+        // What is no array to us may be an object to NumPy, which then answers as for its own arrays.
+        if let Some(answer) = compare::compare(&x.get().inner, other, name == "not_equal")? {
+            return Ok(Bound::new(py, PyTensor::from(answer))?.into_any());
+        }
     }
     if let Some(out) = options
         .map(|options| options.get_item("out"))
@@ -42,13 +40,24 @@ pub(crate) fn call<'py>(
             )));
         }
     }
-    let arrays = inputs
-        .iter()
-        .map(|input| match input.cast::<PyTensor>() {
-            Ok(tensor) => PyTensor::numpy(tensor.clone()),
-            Err(_) => Ok(input),
-        })
-        .collect::<PyResult<Vec<_>>>()?;
+    let arrays = inputs.iter().map(array).collect::<PyResult<Vec<_>>>()?;
     let arrays = PyList::new(py, arrays)?.to_tuple();
-    ufunc.getattr(method)?.call(arrays, options)
+    // A tensor among the options, such as `where`, would bring NumPy back here without end.
+    let options = options.map(|options| {
+        let plain = PyDict::new(py);
+        for (name, value) in options.iter() {
+            plain.set_item(name, array(value)?)?;
+        }
+        PyResult::Ok(plain)
+    });
+    let options = options.transpose()?;
+    ufunc.getattr(method)?.call(arrays, options.as_ref())
+}
+
+/// The array over a tensor's memory; anything else as it is.
+fn array(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    match value.cast_into::<PyTensor>() {
+        Ok(tensor) => PyTensor::numpy(tensor),
+        Err(other) => Ok(other.into_inner()),
+    }
 }

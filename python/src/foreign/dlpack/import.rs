@@ -6,8 +6,9 @@ use std::ptr::NonNull;
 
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyBool, PyCapsule, PyDict};
 use stridewise::{DType, Error};
 
 use super::{
@@ -57,7 +58,23 @@ pub(crate) fn speaks(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.hasattr("__dlpack__")
 }
 
-/// The memory of an object that speaks DLPack.
+/// Whether the elements are the negatives of what lies in memory. PyTorch marks such views by a bit, which its
+/// DLPack does not tell; views that are to be conjugated it refuses by itself.
+pub(crate) fn is_negated(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(asked) = object.getattr_opt(intern!(object.py(), "is_neg"))? else {
+        return Ok(false);
+    };
+    // Another library may have a method of that name that wants arguments: it means something else.
+    let answer = asked.call0().ok();
+    Ok(answer.is_some_and(|answer| answer.is(PyBool::new(object.py(), true))))
+}
+
+/// An object of the same elements, as they lie in memory.
+pub(crate) fn without_negation<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    object.call_method0("resolve_neg")
+}
+
+/// The memory of an object that speaks DLPack and whose elements are what lies there.
 pub(crate) fn borrow(object: &Bound<'_, PyAny>) -> PyResult<Lent> {
     let py = object.py();
     if object.hasattr("__dlpack_device__")? {

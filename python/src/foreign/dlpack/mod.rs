@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_void};
 use stridewise::DType;
 
 pub(crate) use export::{Request, device, export};
-pub(crate) use import::{borrow, speaks};
+pub(crate) use import::{borrow, is_negated, speaks, without_negation};
 
 /// Names of capsules: to be consumed, and consumed.
 const LEGACY: &CStr = c"dltensor";
