@@ -27,13 +27,11 @@ pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result
             if run.start > run.end || run.end > source.len() {
                 return Err(misfit("the run of axes is not there"));
             }
-            let behind = &source[run.end..];
-            Ok(source[..run.start]
-                .iter()
-                .chain(index)
-                .chain(behind)
-                .cloned()
-                .collect())
+            let mut shape = Shape::new();
+            for part in [&source[..run.start], index, &source[run.end..]] {
+                shape.extend(part.iter().cloned());
+            }
+            Ok(shape)
         }
     }
 }

@@ -216,6 +216,10 @@ impl<S: Size> Bind<S> for Mode {
 
     #[inline]
     fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        // Neither was given: the table's default says it all.
+        if let (What::Default(word), What::Default(_)) = (given.what, given.fill) {
+            return Ok(Mode::named(word, None)?);
+        }
         let fill = Bind::<S>::bind(Given {
             name: "fill_value",
             what: given.fill,
