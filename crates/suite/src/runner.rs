@@ -1,6 +1,6 @@
 //! What an engine brings to the suite: a way to make tensors, and a way to look at them.
 
-use stridewise_core::call::{Arg, ArgOf, Args};
+use stridewise_core::call::{ArgOf, Args};
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::Engine;
 use stridewise_core::error::{Error, Result};
@@ -168,25 +168,11 @@ pub fn run_shapes<R: Runner>(runner: &R, call: &Call) -> Result<Vec<Vec<usize>>>
 }
 
 fn convert<R: Runner>(runner: &R, arg: &Argument, made: &mut Vec<ValueOf<R>>) -> ArgOf<R::Engine> {
-    match arg {
-        Arg::Tensor(input) => {
-            let x = runner.input(input);
-            made.push(x.clone());
-            Arg::Tensor(x)
-        }
-        Arg::List(items) => Arg::List(items.iter().map(|i| convert(runner, i, made)).collect()),
-        Arg::None => Arg::None,
-        Arg::Bool(b) => Arg::Bool(*b),
-        Arg::Int(n) => Arg::Int(*n),
-        Arg::Float(x) => Arg::Float(*x),
-        Arg::Complex(re, im) => Arg::Complex(*re, *im),
-        Arg::Text(word) => Arg::Text(word.clone()),
-        Arg::Rest => Arg::Rest,
-        Arg::Range(start, stop, step) => Arg::Range(*start, *stop, *step),
-        Arg::Extent(extent) => Arg::Extent(extent.clone()),
-        Arg::Symbol(symbol) => Arg::Symbol(symbol.clone()),
-        Arg::DType(dtype) => Arg::DType(*dtype),
-    }
+    arg.with_tensors(&mut |input| {
+        let x = runner.input(input);
+        made.push(x.clone());
+        x
+    })
 }
 
 /// The dims of `enforce_shape` as plain data.

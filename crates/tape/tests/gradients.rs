@@ -10,14 +10,14 @@ use std::hash::{BuildHasher, RandomState};
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use stridewise_core::call::{Arg, Args};
+use stridewise_core::call::Args;
 use stridewise_core::dtype::{DType, Family};
 use stridewise_core::operators::{Methods, TABLE, call};
 use stridewise_core::table::Outcome;
 use stridewise_core::{Engine, Result};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_suite::random::{Choices, generator};
-use stridewise_suite::{Argument, Call, Input};
+use stridewise_suite::{Call, Input};
 use stridewise_tape::{Tape, Var};
 
 use inputs::{has_gradient, over};
@@ -66,25 +66,6 @@ fn tensor(input: &Input, numbers: &mut Numbers) -> Tensor {
     over(&storage, dtype, input)
 }
 
-/// An argument with tensors made by `make`, in order.
-fn with<V>(arg: &Argument, make: &mut dyn FnMut(&Input) -> V) -> Arg<V, usize> {
-    match arg {
-        Arg::Tensor(input) => Arg::Tensor(make(input)),
-        Arg::List(items) => Arg::List(items.iter().map(|item| with(item, make)).collect()),
-        Arg::None => Arg::None,
-        Arg::Bool(b) => Arg::Bool(*b),
-        Arg::Int(n) => Arg::Int(*n),
-        Arg::Float(x) => Arg::Float(*x),
-        Arg::Complex(re, im) => Arg::Complex(*re, *im),
-        Arg::Text(word) => Arg::Text(word.clone()),
-        Arg::Rest => Arg::Rest,
-        Arg::Range(start, stop, step) => Arg::Range(*start, *stop, *step),
-        Arg::Extent(extent) => Arg::Extent(extent.clone()),
-        Arg::Symbol(symbol) => Arg::Symbol(symbol.clone()),
-        Arg::DType(dtype) => Arg::DType(*dtype),
-    }
-}
-
 fn run<E: Engine<Size = usize>>(
     engine: &E,
     c: &Call,
@@ -94,12 +75,12 @@ fn run<E: Engine<Size = usize>>(
         positional: c
             .positional
             .iter()
-            .map(|arg| with(arg, &mut make))
+            .map(|arg| arg.with_tensors(&mut make))
             .collect(),
         named: c
             .named
             .iter()
-            .map(|(name, arg)| (name.to_string(), with(arg, &mut make)))
+            .map(|(name, arg)| (name.to_string(), arg.with_tensors(&mut make)))
             .collect(),
     };
     Ok(match call(engine, c.operator, args)? {

@@ -110,6 +110,29 @@ impl<S: Size, E: Engine<Size = S>> Argument<E> for Arg<E::Value, S> {
     }
 }
 
+impl<V, S: Clone> Arg<V, S> {
+    /// The same argument with other tensors, made from its own in order.
+    pub fn with_tensors<W>(&self, make: &mut dyn FnMut(&V) -> W) -> Arg<W, S> {
+        match self {
+            Arg::Tensor(x) => Arg::Tensor(make(x)),
+            Arg::List(items) => {
+                Arg::List(items.iter().map(|item| item.with_tensors(make)).collect())
+            }
+            Arg::None => Arg::None,
+            Arg::Bool(b) => Arg::Bool(*b),
+            Arg::Int(n) => Arg::Int(*n),
+            Arg::Float(x) => Arg::Float(*x),
+            Arg::Complex(re, im) => Arg::Complex(*re, *im),
+            Arg::Text(word) => Arg::Text(word.clone()),
+            Arg::Rest => Arg::Rest,
+            Arg::Range(start, stop, step) => Arg::Range(*start, *stop, *step),
+            Arg::Extent(extent) => Arg::Extent(extent.clone()),
+            Arg::Symbol(symbol) => Arg::Symbol(symbol.clone()),
+            Arg::DType(dtype) => Arg::DType(*dtype),
+        }
+    }
+}
+
 /// An argument of an engine.
 pub type ArgOf<E> = Arg<<E as Engine>::Value, <E as Engine>::Size>;
 
