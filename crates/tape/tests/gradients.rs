@@ -13,6 +13,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 use stridewise_core::call::Args;
 use stridewise_core::dtype::{DType, Family};
 use stridewise_core::operators::{Methods, TABLE, call};
+use stridewise_core::params::Scalar;
 use stridewise_core::table::Outcome;
 use stridewise_core::{Engine, Result};
 use stridewise_cpu::{Cpu, Tensor};
@@ -125,7 +126,16 @@ fn seed(numbers: &mut Numbers, dtype: DType, shape: &[usize], spread: bool) -> T
     }
 }
 
-/// Whether the call was good and tracked; an error where the products differ.
+/// One output of a call that has a gradient: where it stands, its value, a seed, and the gradients that gives.
+struct Pulled {
+    at: usize,
+    y: Tensor,
+    seed: Tensor,
+    gradients: Vec<Tensor>,
+}
+
+/// Whether the call was good and tracked; an error where the products differ, for a change of all inputs at once or
+/// of one element of one of them, which is what the index-by-index definition of a gradient says.
 fn check(c: &Call, random: u64) -> std::result::Result<bool, String> {
     let tape = Tape::over(Cpu);
     let mut numbers = Numbers(random);
@@ -145,14 +155,72 @@ fn check(c: &Call, random: u64) -> std::result::Result<bool, String> {
         return Ok(false);
     };
     let inputs: Vec<&Var<Cpu>> = watched.iter().collect();
-    let changes: Vec<Tensor> = watched
+    let mut pulled = Vec::new();
+    for (at, y) in outputs.iter().enumerate().filter(|(_, y)| y.is_tracked()) {
+        let (y, history) = (y.value().clone(), y);
+        let spread = at % 2 == 1 || random.is_multiple_of(3);
+        let seed = seed(&mut numbers, y.dtype(), y.shape(), spread);
+        let gradients = tape
+            .gradient(history, &inputs, Some(&seed))
+            .map_err(|error| error.to_string())?;
+        for (dx, x) in gradients.iter().zip(&watched) {
+            if dx.shape() != x.value().shape() || dx.dtype() != x.value().dtype() {
+                return Err(format!("a gradient is {} {:?}", dx.dtype(), dx.shape()));
+            }
+        }
+        pulled.push(Pulled {
+            at,
+            y,
+            seed,
+            gradients,
+        });
+    }
+    let all: Vec<Tensor> = watched
         .iter()
         .map(|x| numbers.tensor(x.value().dtype(), x.value().shape()))
         .collect();
+    compare(c, random, &pulled, &all)?;
+    let still = |x: &Var<Cpu>| {
+        let (dtype, shape) = (x.value().dtype(), x.value().shape());
+        Cpu.full(dtype, Scalar::Int(0), shape).unwrap()
+    };
+    for (at, x) in watched.iter().enumerate() {
+        let count = x.value().count();
+        for _ in 0..count.min(4) {
+            let element = (numbers.next() + 3.0) as usize * 31 % count;
+            let mut changes: Vec<Tensor> = watched.iter().map(still).collect();
+            changes[at] = unit(x.value(), element);
+            compare(c, random, &pulled, &changes)?;
+        }
+    }
+    Ok(!pulled.is_empty())
+}
+
+/// 1 at one element, or 1 + i, and 0 everywhere else.
+fn unit(x: &Tensor, element: usize) -> Tensor {
+    let value = match x.dtype().family() {
+        Family::Complex => Scalar::Complex(1.0, 1.0),
+        _ => Scalar::Int(1),
+    };
+    let zeros = Cpu.full(x.dtype(), Scalar::Int(0), &[x.count()]).unwrap();
+    let one = Cpu.full(x.dtype(), value, &[1]).unwrap();
+    let index = Tensor::from_vec(vec![element as i64], &[1]).unwrap();
+    let sizes: Vec<isize> = x.shape().iter().map(|&n| n as isize).collect();
+    let flat = zeros.index_add(0, &index, &one).unwrap();
+    flat.reshape(sizes).unwrap()
+}
+
+/// Holds the change of each output to its gradients.
+fn compare(
+    c: &Call,
+    random: u64,
+    pulled: &[Pulled],
+    changes: &[Tensor],
+) -> std::result::Result<(), String> {
     let mut next = 0;
-    let mut other = Numbers(random);
+    let mut numbers = Numbers(random);
     let changed = run(&Cpu, c, |input| {
-        let x = tensor(input, &mut other);
+        let x = tensor(input, &mut numbers);
         if !has_gradient(x.dtype()) {
             return x;
         }
@@ -160,45 +228,20 @@ fn check(c: &Call, random: u64) -> std::result::Result<bool, String> {
         Cpu.add(&x, &changes[next - 1]).unwrap()
     })
     .map_err(|error| format!("changed inputs fail: {error}"))?;
-    let mut any = false;
-    for (at, (y, after)) in outputs.iter().zip(&changed).enumerate() {
-        if !y.is_tracked() {
-            continue;
-        }
-        any = true;
-        let (dtype, shape) = (y.value().dtype(), y.value().shape());
-        let g = seed(
-            &mut numbers,
-            dtype,
-            shape,
-            at % 2 == 1 || random.is_multiple_of(3),
-        );
-        let gradients = tape
-            .gradient(y, &inputs, Some(&g))
-            .map_err(|e| e.to_string())?;
-        let change = difference(after, y.value());
-        let left: f64 = parts(&g)
-            .iter()
-            .zip(change)
-            .map(|(g, e)| g.0 * e.0 + g.1 * e.1)
-            .sum();
-        let right: f64 = gradients
-            .iter()
-            .zip(&changes)
-            .map(|(dx, d)| dot(dx, d))
-            .sum();
-        for (dx, x) in gradients.iter().zip(&watched) {
-            if dx.shape() != x.value().shape() || dx.dtype() != x.value().dtype() {
-                return Err(format!("a gradient is {} {:?}", dx.dtype(), dx.shape()));
-            }
-        }
+    for pulled in pulled {
+        let change = difference(&changed[pulled.at], &pulled.y);
+        let pairs = parts(&pulled.seed).into_iter().zip(change);
+        let left: f64 = pairs.map(|(g, e)| g.0 * e.0 + g.1 * e.1).sum();
+        let pairs = pulled.gradients.iter().zip(changes);
+        let right: f64 = pairs.map(|(dx, d)| dot(dx, d)).sum();
         if left != right {
+            let at = pulled.at;
             return Err(format!(
                 "output {at}: the change is {left}, by the gradient {right}"
             ));
         }
     }
-    Ok(any)
+    Ok(())
 }
 
 #[test]
