@@ -163,8 +163,7 @@ fn beyond<'py>(
     out: &mut Option<Object<'py>>,
     node: &mut Option<Object<'py>>,
 ) -> Result<(), Error> {
-    let has_out = entry.name == "take";
-    let with_name = most + 1 + usize::from(has_out);
+    let with_name = most + 1 + usize::from(entry.has_out());
     if given.len() > with_name {
         return Ok(());
     }
@@ -190,7 +189,7 @@ fn keyword_out<'py>(
     let Some(at) = named.iter().position(|(name, _)| *name == "out") else {
         return Ok(());
     };
-    if entry.name != "take" {
+    if !entry.has_out() {
         if named[at].1.get().is_none() {
             named.remove(at);
         }

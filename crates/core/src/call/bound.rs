@@ -159,11 +159,11 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
                     several => Some(What::Rest(several)),
                 };
             }
-            params if given.len() > params.len() => {
+            _ if given.len() > self.most() => {
                 let message = format!(
                     "{} beside the tensor, but the operator takes {}",
                     counted(given.len(), "argument"),
-                    params.len()
+                    self.most()
                 );
                 return Err(signature(Error::type_(message), entry).into());
             }
@@ -179,6 +179,11 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
         Ok(())
     }
 
+    /// How many arguments there can be by position.
+    fn most(&self) -> usize {
+        self.entry.params.len() + usize::from(self.entry.has_fill_value())
+    }
+
     fn name(&mut self, name: &str, arg: &'g A) -> Result<(), Error> {
         let entry = self.entry;
         let twice = |place: &'static str| {
@@ -192,10 +197,9 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
             self.tensors = Some(What::One(arg));
             return Ok(());
         }
-        let has_mode = || entry.params.iter().any(|p| p.kind == ParamKind::Mode);
         let at = match entry.params.iter().position(|p| p.name == name) {
             Some(at) => at,
-            None if name == "fill_value" && has_mode() => entry.params.len(),
+            None if name == "fill_value" && entry.has_fill_value() => entry.params.len(),
             None => {
                 let message = format!("there is no argument `{name}`");
                 return Err(signature(Error::type_(message), entry));

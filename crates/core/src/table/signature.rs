@@ -57,6 +57,18 @@ impl Entry {
         matches!(self.arity, Arity::One | Arity::Each)
     }
 
+    /// Whether the result can be written into a tensor the caller has.
+    pub fn has_out(&self) -> bool {
+        WITH_OUT.contains(&self.name)
+    }
+
+    /// Whether there is a mode, which brings a `fill_value` along.
+    pub fn has_fill_value(&self) -> bool {
+        self.params
+            .iter()
+            .any(|param| param.kind == ParamKind::Mode)
+    }
+
     /// The parameters a call can name, in order: a mode brings its `fill_value` along.
     pub fn parameters(&self) -> impl Iterator<Item = Param> {
         self.params.iter().flat_map(|param| {
@@ -98,7 +110,7 @@ impl Entry {
             list.extend(self.python_receiver());
         }
         list.extend(self.params.iter().map(|param| self.python_param(*param)));
-        if WITH_OUT.contains(&self.name) {
+        if self.has_out() {
             list.push(in_python("out", Role::Out, How::Either));
         }
         let one_by_one = list.iter().any(|param| param.how == How::OneByOne);
@@ -108,11 +120,7 @@ impl Entry {
             How::Either
         };
         list.push(in_python("name", Role::Name, how));
-        if self
-            .params
-            .iter()
-            .any(|param| param.kind == ParamKind::Mode)
-        {
+        if self.has_fill_value() {
             let role = Role::Param(ParamKind::OptionalScalar);
             list.push(in_python("fill_value", role, How::Keyword));
         }

@@ -32,6 +32,11 @@ pub(super) fn cases() -> Vec<Case> {
             Call::of("concat").with("inputs", vec![Input::f32(&[2]), Input::f32(&[1])])
         })
         .gives(&[3]),
+        case("fill_value behind the mode", {
+            let call = Call::of("take").arg(Input::f32(&[3])).arg([0, 9]);
+            call.arg(()).arg("fill").arg(0.5)
+        })
+        .gives(&[2]),
         case("all by name", {
             let call = Call::of("take").with("axis", 2).with("mode", "clip");
             call.with("index", [0, 9])
