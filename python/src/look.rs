@@ -10,7 +10,7 @@ use pyo3::types::{
     PyBool, PyComplex, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
 use smallvec::SmallVec;
-use stridewise::call::Look;
+use stridewise::call::{DEEPEST, Look};
 use stridewise::table::ParamKind;
 
 use crate::arguments::Object;
@@ -238,4 +238,30 @@ fn range<'a>(slice: &Bound<'_, PySlice>) -> PyResult<Look<'a, usize>> {
         ))
     };
     Ok(Look::Range(part("start")?, part("stop")?, part("step")?))
+}
+
+/// Whether nested lists, no deeper than those that stand for arrays, hold such an object.
+pub(crate) fn any_item(
+    object: &Bound<'_, PyAny>,
+    such: &mut dyn FnMut(&Bound<'_, PyAny>) -> PyResult<bool>,
+) -> PyResult<bool> {
+    any_below(object, such, 0)
+}
+
+fn any_below(
+    object: &Bound<'_, PyAny>,
+    such: &mut dyn FnMut(&Bound<'_, PyAny>) -> PyResult<bool>,
+    level: usize,
+) -> PyResult<bool> {
+    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
+        return such(object);
+    }
+    if level < DEEPEST {
+        for item in object.try_iter()? {
+            if any_below(&item?, such, level + 1)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }

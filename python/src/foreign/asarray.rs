@@ -14,6 +14,7 @@ use crate::dtype::named_dtype;
 use crate::errors::OrRaise;
 use crate::foreign::lent::no_copy;
 use crate::foreign::{import, is_array, numpy};
+use crate::look::any_item;
 use crate::tensor::PyTensor;
 
 /// A tensor from a tensor, an array of another library, a number, or nested lists of numbers or tensors.
@@ -79,28 +80,18 @@ fn from_numbers(
     let Some(dtype) = wanted.filter(|dtype| *dtype != x.dtype()) else {
         return Ok(x);
     };
-    if !holds_array(obj, 0)? {
+    if !holds_array(obj)? {
         require_fit(&x, dtype).or_raise(py)?;
     }
     py.detach(|| x.cast(dtype)).or_raise(py)
 }
 
-/// Whether nested lists, no deeper than an array may be, hold an array.
-fn holds_array(object: &Bound<'_, PyAny>, level: usize) -> PyResult<bool> {
-    if object.is_exact_instance_of::<PyInt>() || object.is_exact_instance_of::<PyFloat>() {
-        return Ok(false);
-    }
-    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
-        return is_array(object);
-    }
-    if level < 64 {
-        for item in object.try_iter()? {
-            if holds_array(&item?, level + 1)? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
+/// Whether nested lists hold an array.
+fn holds_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    any_item(object, &mut |item| {
+        let plain = item.is_exact_instance_of::<PyInt>() || item.is_exact_instance_of::<PyFloat>();
+        Ok(!plain && is_array(item)?)
+    })
 }
 
 /// The tensor with the wanted dtype, in memory of its own or not.

@@ -4,13 +4,14 @@
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple, PyType};
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyType};
 use stridewise::{DType, Tensor};
 
 use crate::foreign::buffer::{self, Failure};
 use crate::foreign::format::refusal;
 use crate::foreign::import;
 use crate::foreign::lent::Lent;
+use crate::look::any_item;
 
 static CLASSES: PyOnceLock<(Py<PyType>, Py<PyType>)> = PyOnceLock::new();
 
@@ -126,35 +127,21 @@ pub(crate) fn module<'py>(py: Python<'py>, what: &str) -> PyResult<Bound<'py, Py
 /// where arrays are among them, which are stacked.
 pub(crate) fn scalars(list: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     let mut found = false;
-    if !only_numbers(list, &mut found, 0)? || !found {
+    let other = any_item(list, &mut |item| {
+        let scalar = is_scalar(item)?;
+        found |= scalar;
+        Ok(!scalar && !is_number(item))
+    })?;
+    if other || !found {
         return Ok(None);
     }
     let array = module(list.py(), "a list of NumPy scalars")?.call_method1("asarray", (list,))?;
     import(&array, None)
 }
 
-/// Whether nested lists hold numbers alone, and whether NumPy's scalars are among them.
-fn only_numbers(object: &Bound<'_, PyAny>, found: &mut bool, level: usize) -> PyResult<bool> {
-    if object.is_exact_instance_of::<PyInt>() || object.is_exact_instance_of::<PyFloat>() {
-        return Ok(true);
-    }
-    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        // As deep as an array can be.
-        if level == 64 {
-            return Ok(false);
-        }
-        for item in object.try_iter()? {
-            if !only_numbers(&item?, found, level + 1)? {
-                return Ok(false);
-            }
-        }
-        return Ok(true);
-    }
-    let scalar = is_scalar(object)?;
-    *found |= scalar;
-    Ok(scalar
-        || object.is_instance_of::<PyBool>()
-        || object.is_instance_of::<PyInt>()
+/// Whether an object is a number of Python's own.
+fn is_number(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyInt>()
         || object.is_instance_of::<PyFloat>()
-        || object.is_instance_of::<PyComplex>())
+        || object.is_instance_of::<PyComplex>()
 }

@@ -18,12 +18,10 @@ use crate::errors::OrRaise;
 use crate::foreign;
 use crate::foreign::asarray::asarray;
 use crate::foreign::dlpack;
+use crate::look::any_item;
 use crate::tensor::PyTensor;
 use crate::tensor::numbers::numbers;
 use crate::tensor::numpy::shared;
-
-/// Lists nested deeper than this are no arrays; a list may even hold itself.
-const DEEPEST: usize = 64;
 
 /// The other side of a comparison.
 enum Other {
@@ -125,8 +123,7 @@ fn operand(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<Other> {
         Ok(Some(tensor)) => Ok(Other::Tensor(tensor)),
         Ok(None) if is_number(other)? => Ok(Other::Number),
         Ok(None) => Ok(Other::Nothing),
-        Err(why) if why.is_instance_of::<PyTypeError>(py) => match list && !holds_number(other, 0)?
-        {
+        Err(why) if why.is_instance_of::<PyTypeError>(py) => match list && !holds_number(other)? {
             // A list of strings, say: nothing in it could be equal to an element.
             true => Ok(Other::Nothing),
             false => Ok(Other::Objects(why)),
@@ -144,22 +141,12 @@ fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Whether nested lists hold a number or an array.
-fn holds_number(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
-    let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
-    if !list {
-        let range = object.is_instance_of::<PyRange>();
-        let text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
-        return Ok(range || is_number(object)? || (!text && foreign::is_array(object)?));
-    }
-    if depth == DEEPEST {
-        return Ok(false);
-    }
-    for item in object.try_iter()? {
-        if holds_number(&item?, depth + 1)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+fn holds_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    any_item(object, &mut |item| {
+        let range = item.is_instance_of::<PyRange>();
+        let text = item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>();
+        Ok(range || is_number(item)? || (!text && foreign::is_array(item)?))
+    })
 }
 
 /// A number of Python's own, as an element to compare with those of `dtype`.

@@ -15,7 +15,7 @@ use crate::size::counted;
 use crate::table::{Kind, ParamKind};
 
 /// Lists nested deeper than this are not meant as arrays; a list may even hold itself.
-const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 
 /// A tensor from whatever stands for one.
 #[inline]

@@ -19,7 +19,7 @@ use crate::table::{Entry, Kind, Outcome, Param, ParamKind};
 pub use argument::{Argument, Failure, Look};
 pub use bind::Bind;
 pub use bound::{Bound, Given};
-pub use literal::literal;
+pub use literal::{DEEPEST, literal};
 
 /// One argument as given.
 #[derive(Clone, Debug, PartialEq)]

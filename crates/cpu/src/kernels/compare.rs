@@ -7,15 +7,13 @@ use std::ops::Range;
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use half::{bf16, f16};
-use num_complex::Complex;
 use stridewise_core::DType;
 use stridewise_core::dtype::Family;
 
 use super::Block;
 use super::cast::{Row, row_of};
 use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
-use crate::element::{Flag, Number, with_dtype};
+use crate::element::{Number, with_dtype};
 
 pub mod close;
 
@@ -27,72 +25,24 @@ const AT_A_TIME: usize = 512;
 #[repr(align(64))]
 struct Cells(MaybeUninit<[u8; 16 * AT_A_TIME]>);
 
-/// Equality as each dtype has it.
+/// Equality of elements: that of what their sums are kept in, which is exact.
 pub(super) trait Same: Number {
     fn same(self, other: Self) -> bool;
     /// Whether it is not a number; for a complex one, whether either part is not.
     fn is_nan(self) -> bool;
 }
 
-macro_rules! exact {
-    ($($t:ty)*) => {$(
-        impl Same for $t {
-            #[inline(always)]
-            fn same(self, other: $t) -> bool {
-                self == other
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                false
-            }
-        }
-    )*};
+impl<T: Number<Accumulator: PartialEq>> Same for T {
+    #[inline(always)]
+    fn same(self, other: T) -> bool {
+        self.widen() == other.widen()
+    }
+
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        !self.same(self)
+    }
 }
-
-macro_rules! floating {
-    ($($t:ty)*) => {$(
-        impl Same for $t {
-            #[inline(always)]
-            fn same(self, other: $t) -> bool {
-                self == other
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                <$t>::is_nan(self)
-            }
-        }
-
-        impl Same for Complex<$t> {
-            #[inline(always)]
-            fn same(self, other: Complex<$t>) -> bool {
-                self.re == other.re && self.im == other.im
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                self.re.is_nan() || self.im.is_nan()
-            }
-        }
-    )*};
-}
-
-macro_rules! half_floating {
-    ($($t:ty)*) => {$(
-        impl Same for $t {
-            #[inline(always)]
-            fn same(self, other: $t) -> bool {
-                self.widen() == other.widen()
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                <$t>::is_nan(self)
-            }
-        }
-    )*};
-}
-
-exact! { Flag u8 u16 u32 u64 i8 i16 i32 i64 }
-floating! { f32 f64 }
-half_floating! { f16 bf16 }
 
 /// Compares one row: the two operands with their steps, whether NaN equals NaN, and where to put each answer.
 type Each = unsafe fn(*const u8, isize, *const u8, isize, *mut bool, usize);

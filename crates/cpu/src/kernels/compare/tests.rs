@@ -1,8 +1,12 @@
 //! Comparison against its definition, for any strides and pairs of dtypes.
 
+use half::{bf16, f16};
+use num_complex::Complex;
+
 use super::close::{Tolerance, all_close};
 use super::*;
 use crate::element::Element;
+use crate::element::Flag;
 use crate::kernels::sample::{Rng, Sample, filled, indices};
 
 fn agrees<A: Element, B: Element>(
