@@ -192,18 +192,18 @@ impl Dim {
         {
             return both.map_or(Some(Dim::from(0)), |both| of.cut(both));
         }
-        if cut.stop.is_none()
-            && let Some((of, less)) = cut_as_difference(&node.ratio, &cut)
-        {
-            if less <= 0 {
-                return of.plus(&Ratio::from(-less))?.settle().ok();
+        if cut.stop.is_none() {
+            let less = cut.start.unsigned_abs();
+            if cut.step == 1 && less <= min {
+                return self.minus(&Dim::from(less));
             }
-            let Some(shorter) = Cut::new(less, None, 1) else {
-                return Some(Dim::from(0));
-            };
-            let of = of.settle().ok()?;
-            if of != *self || shorter != cut {
-                return of.cut(shorter);
+            if let Some((of, less)) = as_difference(&node.ratio, &cut) {
+                return match Cut::new(less, None, 1) {
+                    _ if less <= 0 => of.plus(&Ratio::from(-less))?.settle().ok(),
+                    None => Some(Dim::from(0)),
+                    Some(shorter) if shorter == cut && of == node.ratio => self.length(cut),
+                    Some(shorter) => of.settle().ok()?.cut(shorter),
+                };
             }
         }
         self.length(cut)
@@ -217,7 +217,7 @@ impl Dim {
 
 /// Where the size is `step*of + c` with an `of` that is never negative, the cut from `start` to the end is as
 /// long as `of` less a number, but not less than 0.
-fn cut_as_difference(size: &Ratio, cut: &Cut) -> Option<(Ratio, i128)> {
+fn as_difference(size: &Ratio, cut: &Cut) -> Option<(Ratio, i128)> {
     let whole = size.whole()?;
     let (of, c) = whole.apart_from_constant();
     let of = of.exactly_by(cut.step as i128)?;

@@ -65,8 +65,20 @@ enum Form {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Node {
     ratio: Ratio,
+    /// How much it is made of, and how deep: functions of the ratio.
     parts: u32,
     depth: u32,
+}
+
+impl From<Ratio> for Node {
+    fn from(ratio: Ratio) -> Node {
+        let (parts, depth) = ratio.measure();
+        Node {
+            ratio,
+            parts,
+            depth,
+        }
+    }
 }
 
 impl Dim {
@@ -133,12 +145,9 @@ impl Dim {
     }
 
     fn of_atom(atom: Atom) -> Dim {
-        let ratio = Ratio::from(Poly::from(atom));
-        Dim(Form::Symbolic(Arc::new(Node {
-            ratio,
-            parts: 2,
-            depth: 0,
-        })))
+        Dim(Form::Symbolic(Arc::new(
+            Ratio::from(Poly::from(atom)).into(),
+        )))
     }
 
     fn number(&self) -> Option<usize> {

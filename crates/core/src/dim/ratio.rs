@@ -164,19 +164,15 @@ impl Ratio {
         {
             return Err(NoSize::Negative);
         }
-        let (parts, depth) = self.measure();
-        if parts > MOST_PARTS || depth > DEEPEST {
+        let node = Node::from(self);
+        if node.parts > MOST_PARTS || node.depth > DEEPEST {
             return Err(NoSize::Large);
         }
-        Ok(Dim(Form::Symbolic(Arc::new(Node {
-            ratio: self,
-            parts,
-            depth,
-        }))))
+        Ok(Dim(Form::Symbolic(Arc::new(node))))
     }
 
     /// How much it is made of, and how deep.
-    fn measure(&self) -> (u32, u32) {
+    pub(super) fn measure(&self) -> (u32, u32) {
         let (mut parts, mut deepest) = (0u32, 0);
         for (factors, _) in self.above.terms().iter().chain(self.below.terms()) {
             parts = parts.saturating_add(1);
