@@ -63,6 +63,14 @@ impl Cpu {
         made.done()
     }
 
+    /// Checks indices that are to address a source of that shape.
+    pub fn check_indices(self, index: &Tensor, along: &Along, source: &[usize]) -> Result<()> {
+        let cells = along.cells(source);
+        // SAFETY: K1, K2 and K4 hold for the index.
+        unsafe { kernels::index::check(index.block(), index.dtype(), cells) }
+            .map_err(|bad| bad_index(bad.value, bad.position, source, index.shape(), along))
+    }
+
     /// Gathers into `out`, which must have the result's shape and dtype, be writable and alone in its
     /// memory. Nothing is written when the call fails.
     pub fn gather_into(
@@ -118,10 +126,7 @@ impl Cpu {
         // A packed `out` is written directly, with the indices checked first; any other gets a copy.
         if layout.is_packed() {
             if mode == Mode::Raise {
-                let cells = along.cells(source.shape());
-                // SAFETY: K1, K2 and K4 hold for the index.
-                unsafe { kernels::index::check(index.block(), index.dtype(), cells) }
-                    .map_err(|bad| outside(bad, source, index, along))?;
+                self.check_indices(index, along, source.shape())?;
             }
             // SAFETY: `out` has the gather's shape, is the only user of its storage and overlaps neither
             // input nor index, as checked above.

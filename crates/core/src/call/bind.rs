@@ -356,7 +356,12 @@ fn read_sizes<E: Engine>(
     rank: usize,
     name: &'static str,
 ) -> Result<Vec<Extent<E::Size>>, Error> {
-    let (dtype, actual) = (engine.dtype(x), engine.rank(x)?);
+    let dtype = engine.dtype(x);
+    let actual = match engine.rank(x) {
+        // A whole list may be read as it turns out to be, and is then looked at again.
+        Err(Error::TooEarly(_)) => rank,
+        known => known?,
+    };
     let right = match rank {
         0 => dtype.is_integer(),
         _ => matches!(dtype, DType::I32 | DType::I64),
@@ -375,7 +380,10 @@ fn read_sizes<E: Engine>(
                 .help("sizes are numbers, 0-d tensors among numbers, or one 1-D tensor"),
         );
     }
-    engine.read_sizes(x)
+    match rank {
+        0 => Ok(vec![engine.read_size(x)?]),
+        _ => engine.read_sizes(x),
+    }
 }
 
 impl<S: Size> Bind<S> for Items {

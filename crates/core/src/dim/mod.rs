@@ -192,6 +192,22 @@ impl Size for Dim {
         self.number()
     }
 
+    fn divides(&self, other: &Dim) -> Truth {
+        Dim::divides(self, other)
+    }
+
+    fn at_least(&self, n: usize) -> Truth {
+        match self.bounds() {
+            (min, _) if min >= n => Truth::Yes,
+            (_, Some(max)) if max < n => Truth::No,
+            _ => Truth::Unknown,
+        }
+    }
+
+    fn sliced(&self, start: Option<isize>, stop: Option<isize>, step: isize) -> Option<Dim> {
+        Dim::sliced(self, start, stop, step)
+    }
+
     fn same(&self, other: &Dim) -> Truth {
         self.compare(other)
     }
