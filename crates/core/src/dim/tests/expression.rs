@@ -138,7 +138,12 @@ impl Expression {
 }
 
 /// The length of a slice as CPython counts it.
-pub(super) fn python(n: usize, start: Option<isize>, stop: Option<isize>, step: isize) -> usize {
+pub(in crate::dim) fn python(
+    n: usize,
+    start: Option<isize>,
+    stop: Option<isize>,
+    step: isize,
+) -> usize {
     let n = n as isize;
     let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
     let place = |end: isize| (if end < 0 { end + n } else { end }).clamp(low, high);
