@@ -111,6 +111,8 @@ impl Dim {
             (least, most.map(|most| most.div_euclid(by)))
         };
         let min = usize::try_from(min.max(0)).unwrap_or(usize::MAX);
-        (min, max.and_then(|max| usize::try_from(max.max(0)).ok()))
+        // Bounds that exclude each other say that there is no such size; one number is as good as none.
+        let max = max.map(|max| usize::try_from(max.max(0)).map(|max| max.max(min)));
+        (min, max.and_then(Result::ok))
     }
 }

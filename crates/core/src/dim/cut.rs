@@ -231,20 +231,7 @@ fn as_difference(size: &Ratio, cut: &Cut) -> Option<(Ratio, i128)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Python's rule as its own documentation tells it, element by element.
-    fn python(n: isize, start: Option<isize>, stop: Option<isize>, step: isize) -> usize {
-        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-        let place = |end: isize| (if end < 0 { end + n } else { end }).clamp(low, high);
-        let mut at = start.map_or(if step > 0 { low } else { high }, place);
-        let stop = stop.map_or(if step > 0 { high } else { low }, place);
-        let mut count = 0;
-        while (step > 0 && at < stop) || (step < 0 && at > stop) {
-            count += 1;
-            at += step;
-        }
-        count
-    }
+    use crate::dim::tests::expression::python;
 
     fn ends() -> impl Iterator<Item = Option<isize>> + Clone {
         (-6..=6).map(Some).chain([None])
@@ -258,7 +245,7 @@ mod tests {
                     let cut = Cut::python(start, stop, step);
                     for n in 0..14 {
                         let count = cut.map_or(0, |cut| cut.count(n));
-                        let expected = python(n as isize, start, stop, step);
+                        let expected = python(n, start, stop, step);
                         assert_eq!(count, expected, "{n} {start:?} {stop:?} {step} {cut:?}");
                     }
                 }

@@ -111,8 +111,8 @@ impl Dim {
     /// use stridewise_core::dim::Dim;
     ///
     /// let d: Dim = "B*C/4".parse()?;
-    /// let four = |name: &'static str| d.substitute(move |leaf| (leaf.symbol().name() == name).then(|| 8.into()));
-    /// assert_eq!(four("B").unwrap().to_string(), "C*2");
+    /// let at_8 = d.substitute(|leaf| (leaf.symbol().name() == "B").then(|| 8.into()));
+    /// assert_eq!(at_8.unwrap().to_string(), "C*2");
     /// # Ok::<(), stridewise_core::Error>(())
     /// ```
     pub fn substitute(&self, size: impl Fn(&Leaf) -> Option<Dim>) -> Option<Dim> {

@@ -5,7 +5,7 @@ use super::atom::Atom;
 use super::poly::{Factors, Poly, gcd};
 
 /// How many products of terms a search may cost before it is given up. Real shapes need a few dozen.
-const PATIENCE: usize = 1 << 14;
+const PATIENCE: usize = 1 << 16;
 
 /// The most atoms a search starts with: each may add a level of recursion.
 const MOST_ATOMS: usize = 24;

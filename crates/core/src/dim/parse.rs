@@ -13,7 +13,7 @@ use crate::size::Shape;
 const LONGEST: usize = 1 << 16;
 
 /// How deep brackets may go.
-const DEEPEST: u32 = 64;
+const DEEPEST: u32 = 128;
 
 impl FromStr for Dim {
     type Err = Error;

@@ -7,7 +7,10 @@ use smallvec::SmallVec;
 
 use super::atom::Atom;
 
-/// The most terms that a product may go through.
+/// The most atoms in a term, and terms in a sum.
+const LONGEST: usize = 1 << 11;
+
+/// The most terms that a product may go through before they are added up.
 const MOST_TERMS: usize = 1 << 14;
 
 /// Atoms and their powers (never 0), in the order of the atoms. Empty for 1.
@@ -58,7 +61,7 @@ impl Factors {
         let mut merged = SmallVec::new();
         loop {
             let order = match (a.peek(), b.peek()) {
-                (None, None) => return Some(Factors(merged)),
+                (None, None) => return (merged.len() <= LONGEST).then_some(Factors(merged)),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some((a, _)), Some((b, _))) => a.cmp(b),
@@ -189,7 +192,7 @@ impl Poly {
         let mut sum = Vec::with_capacity(self.0.len() + other.0.len());
         loop {
             let order = match (a.peek(), b.peek()) {
-                (None, None) => return Some(Poly(sum)),
+                (None, None) => return (sum.len() <= LONGEST).then_some(Poly(sum)),
                 (Some(_), None) => Ordering::Greater,
                 (None, Some(_)) => Ordering::Less,
                 (Some((a, _)), Some((b, _))) => a.cmp(b),

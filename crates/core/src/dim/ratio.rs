@@ -20,6 +20,21 @@ pub(super) struct Ratio {
     pub(super) below: Poly,
 }
 
+/// Both without their common divisor, and that.
+fn reduced(a: &Poly, b: &Poly) -> (Poly, Poly, Poly) {
+    let common = if a.is_one() || b.is_one() {
+        Poly::from(1)
+    } else if a == b {
+        a.clone()
+    } else {
+        common_divisor(a, b)
+    };
+    match a.exactly(&common).zip(b.exactly(&common)) {
+        Some((a, b)) => (a, b, common),
+        None => (a.clone(), b.clone(), Poly::from(1)),
+    }
+}
+
 /// Why an expression is no size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoSize {
@@ -52,29 +67,6 @@ impl From<&Dim> for Ratio {
 }
 
 impl Ratio {
-    /// Reduces; `None` for a divisor of 0.
-    fn new(above: Poly, below: Poly) -> Option<Ratio> {
-        if below.is_zero() {
-            return None;
-        }
-        if below.is_one() || above.is_zero() {
-            return Some(above.into());
-        }
-        let common = common_divisor(&above, &below);
-        let reduced = above.exactly(&common).zip(below.exactly(&common));
-        let (above, below) = reduced.unwrap_or((above, below));
-        match below.terms().first() {
-            Some((_, ..0)) => {
-                let minus = |p: Poly| Poly::default().minus(&p);
-                Some(Ratio {
-                    above: minus(above)?,
-                    below: minus(below)?,
-                })
-            }
-            _ => Some(Ratio { above, below }),
-        }
-    }
-
     /// The polynomial it is, where nothing is left below.
     pub(super) fn whole(&self) -> Option<&Poly> {
         self.below.is_one().then_some(&self.above)
@@ -100,29 +92,43 @@ impl Ratio {
         self.merge(other, Poly::minus)
     }
 
+    /// Both over what they need in common. As both are reduced, only a divisor that they share can divide
+    /// the result: taking it out first keeps polynomials short.
     fn merge(&self, other: &Ratio, merge: fn(&Poly, &Poly) -> Option<Poly>) -> Option<Ratio> {
-        if self.below == other.below {
-            return Ratio::new(merge(&self.above, &other.above)?, self.below.clone());
+        if self.below.is_one() && other.below.is_one() {
+            return Some(merge(&self.above, &other.above)?.into());
         }
-        let (a, b) = (
-            self.above.times(&other.below)?,
-            other.above.times(&self.below)?,
-        );
-        Ratio::new(merge(&a, &b)?, self.below.times(&other.below)?)
+        let (a, b, shared) = reduced(&self.below, &other.below);
+        let above = merge(&self.above.times(&b)?, &other.above.times(&a)?)?;
+        if above.is_zero() {
+            return Some(Ratio::from(0));
+        }
+        let (above, shared, _) = reduced(&above, &shared);
+        let below = a.times(&b)?.times(&shared)?;
+        Some(Ratio { above, below })
     }
 
     pub(super) fn times(&self, other: &Ratio) -> Option<Ratio> {
-        Ratio::new(
-            self.above.times(&other.above)?,
-            self.below.times(&other.below)?,
-        )
+        if self.above.is_zero() || other.above.is_zero() {
+            return Some(Ratio::from(0));
+        }
+        let (a, d, _) = reduced(&self.above, &other.below);
+        let (c, b, _) = reduced(&other.above, &self.below);
+        let (above, below) = (a.times(&c)?, b.times(&d)?);
+        Some(Ratio { above, below })
     }
 
+    /// The quotient; `None` for a divisor of 0.
     pub(super) fn over(&self, other: &Ratio) -> Option<Ratio> {
-        Ratio::new(
-            self.above.times(&other.below)?,
-            self.below.times(&other.above)?,
-        )
+        let minus = match other.above.terms().first()? {
+            (_, ..0) => -1,
+            _ => 1,
+        };
+        let sign = Poly::from(minus);
+        self.times(&Ratio {
+            above: other.below.times(&sign)?,
+            below: other.above.times(&sign)?,
+        })
     }
 
     pub(super) fn power(&self, mut power: u32) -> Option<Ratio> {
