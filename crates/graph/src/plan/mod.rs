@@ -6,10 +6,13 @@ mod liveness;
 mod planner;
 mod step;
 
+use std::sync::{Arc, Mutex};
+
 use stridewise_core::engine::Engine;
 use stridewise_core::error::Result;
 use stridewise_core::layout::Layout;
 use stridewise_cpu::Tensor;
+use stridewise_cpu::storage::Storage;
 use stridewise_tape::{Tape, Var};
 
 use crate::gradient::Gradient;
@@ -24,8 +27,18 @@ use step::{Operand, Place, Step};
 pub(crate) struct Plan {
     inputs: usize,
     buffers: usize,
+    slots: usize,
     steps: Vec<Step>,
     outputs: Vec<Operand>,
+    /// What a run has left for the next one.
+    workspace: Mutex<Option<Workspace>>,
+}
+
+/// The memory of a run that is no result's.
+#[derive(Debug, Default)]
+struct Workspace {
+    made: Vec<Option<Tensor>>,
+    slots: Vec<Option<Arc<Storage>>>,
 }
 
 impl Plan {
@@ -53,35 +66,54 @@ impl Plan {
         };
         let outputs: Vec<Operand> = outputs.into_iter().map(Operand::from).collect();
         let (mut steps, buffers) = planner.finish();
-        liveness::prune(&mut steps, &outputs, inputs.len());
+        let slots = liveness::prune(&mut steps, &outputs, inputs.len());
         Ok(Plan {
             inputs: inputs.len(),
             buffers,
+            slots,
             steps,
             outputs,
+            workspace: Mutex::default(),
         })
     }
 
     /// Carries it out.
     pub(crate) fn run(&self, program: &Program, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        let mut made: Vec<Option<Tensor>> = Vec::new();
+        // Another run may be under way in another thread; it has memory of its own.
+        let left = self
+            .workspace
+            .try_lock()
+            .ok()
+            .and_then(|mut left| left.take());
+        let Workspace {
+            mut made,
+            mut slots,
+        } = left.unwrap_or_default();
         made.resize_with(self.buffers - self.inputs, || None);
+        slots.resize(self.slots, None);
         for step in &self.steps {
-            let result =
-                step.run(inputs, &made)
-                    .map_err(|error| match program.nodes.get(step.node) {
-                        Some(node) => blame(error, node),
-                        None => error.within("gradient"),
-                    })?;
+            let spare = step.slot.and_then(|slot| slots[slot].take());
+            let result = step.run(inputs, &made, spare).map_err(|error| {
+                match program.nodes.get(step.node) {
+                    Some(node) => blame(error, node),
+                    None => error.within("gradient"),
+                }
+            })?;
             made[step.out - self.inputs] = result;
-            for done in &step.last_uses {
-                made[done - self.inputs] = None;
+            for (done, slot) in &step.last_uses {
+                let done = made[done - self.inputs].take();
+                slots[*slot] = done.map(|tensor| Arc::clone(tensor.storage()));
             }
         }
         let outputs = self.outputs.iter();
-        outputs
+        let outputs = outputs
             .map(|operand| operand.tensor(inputs, &made))
-            .collect()
+            .collect();
+        made.clear();
+        if let Ok(mut left) = self.workspace.try_lock() {
+            *left = Some(Workspace { made, slots });
+        }
+        outputs
     }
 
     /// The steps, for people.

@@ -122,12 +122,13 @@ impl Planner {
             out,
             dtype,
             dims: dims.into(),
+            slot: None,
             last_uses: Vec::new(),
             node: state.node,
         };
         if known && small {
             drop(state);
-            if let Some(tensor) = step.run(&[], &[])? {
+            if let Some(tensor) = step.run(&[], &[], None)? {
                 return Ok(self.constant(&tensor));
             }
             return Err(Error::argument("a step made nothing"));

@@ -1,6 +1,7 @@
 //! The steps of a plan: primitives with everything known but the elements.
 
 use std::fmt;
+use std::sync::Arc;
 
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Engine};
@@ -8,6 +9,9 @@ use stridewise_core::error::Result;
 use stridewise_core::layout::Layout;
 use stridewise_core::params::{Mode, Scalar};
 use stridewise_core::size::{Shape, tuple};
+use stridewise_core::smallvec::SmallVec;
+use stridewise_cpu::primitives::{Primitives, Spare};
+use stridewise_cpu::storage::Storage;
 use stridewise_cpu::{Cpu, Tensor};
 
 use super::planner::Planned;
@@ -82,8 +86,10 @@ pub(crate) struct Step {
     pub(crate) out: usize,
     pub(crate) dtype: DType,
     pub(crate) dims: Shape,
-    /// Buffers that nobody reads afterwards.
-    pub(crate) last_uses: Vec<usize>,
+    /// The memory of the plan's own that it makes it in; none for a result.
+    pub(crate) slot: Option<usize>,
+    /// Buffers that nobody reads afterwards, and the slots they are in.
+    pub(crate) last_uses: Vec<(usize, usize)>,
     /// The node it is part of.
     pub(crate) node: usize,
 }
@@ -121,26 +127,32 @@ pub(crate) enum Work {
 }
 
 impl Step {
-    /// Does it; gives what it makes.
-    pub(crate) fn run(&self, inputs: &[Tensor], made: &[Option<Tensor>]) -> Result<Option<Tensor>> {
+    /// Does it, in memory that is there already where it is enough; gives what it makes.
+    pub(crate) fn run(
+        &self,
+        inputs: &[Tensor],
+        made: &[Option<Tensor>],
+        spare: Option<Arc<Storage>>,
+    ) -> Result<Option<Tensor>> {
+        let spare = Spare::new(spare);
+        let make = Primitives(&spare);
         let read = |at: usize| self.operands[at].tensor(inputs, made);
         let result = match &self.work {
-            Work::Full(value) => Cpu.full(self.dtype, *value, &self.dims)?,
+            Work::Full(value) => make.full(self.dtype, *value, &self.dims)?,
             Work::Range { start, step } => Cpu.range(self.dtype, *start, *step, self.dims[0])?,
-            Work::Copy => Cpu.copy(&read(0)?)?,
-            Work::Gather { along, mode } => Cpu.gather(&read(0)?, &read(1)?, along, *mode)?,
+            Work::Copy => make.copy(&read(0)?)?,
+            Work::Gather { along, mode } => make.gather(&read(0)?, &read(1)?, along, *mode)?,
             Work::ScatterAdd { along, mode } => {
-                Cpu.scatter_add(&read(0)?, &read(1)?, &read(2)?, along, *mode)?
+                make.scatter_add(&read(0)?, &read(1)?, &read(2)?, along, *mode)?
             }
-            Work::Sum { axes } => Cpu.sum(&read(0)?, axes, self.dtype)?,
+            Work::Sum { axes } => make.sum(&read(0)?, axes, self.dtype)?,
             Work::Concat { axis } => {
-                let all = (0..self.operands.len())
-                    .map(read)
-                    .collect::<Result<Vec<_>>>()?;
-                Cpu.concat(&all.iter().collect::<Vec<_>>(), *axis)?
+                let all = (0..self.operands.len()).map(read);
+                let all = all.collect::<Result<SmallVec<[Tensor; 4]>>>()?;
+                make.concat(&all.iter().collect::<SmallVec<[&Tensor; 4]>>(), *axis)?
             }
-            Work::Cast => Cpu.cast(&read(0)?, self.dtype)?,
-            Work::Add => Cpu.add(&read(0)?, &read(1)?)?,
+            Work::Cast => make.cast(&read(0)?, self.dtype)?,
+            Work::Add => make.add(&read(0)?, &read(1)?)?,
             Work::Check { along, source } => {
                 Cpu.check_indices(&read(0)?, along, source)?;
                 return Ok(None);
