@@ -14,7 +14,7 @@ use crate::drawn::{
 };
 use crate::inputs::has_gradient;
 
-const CASES: u32 = 600;
+const CASES: u32 = 1500;
 
 const DTYPES: [DType; 4] = [DType::F32, DType::F64, DType::C64, DType::C128];
 

@@ -11,23 +11,26 @@ use stridewise_tape::{Tape, Var, vjp};
 /// Enough for threads to share the work.
 const READ: usize = 100_000;
 
+/// As many random numbers below 2²⁴.
+fn random(count: usize) -> impl Iterator<Item = u32> {
+    let mut state = 1u32;
+    (0..count).map(move |_| {
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        state >> 8
+    })
+}
+
 /// Numbers that do not add up exactly, so that another order gives other bits.
 fn uneven(shape: &[usize]) -> Tensor {
-    let mut state = 1u32;
-    let next = |_| {
-        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-        (state >> 8) as f32 / 3e5 - 17.0
-    };
-    let count = shape.iter().product();
-    Tensor::from_vec((0..count).map(next).collect::<Vec<f32>>(), shape).unwrap()
+    let numbers = random(shape.iter().product()).map(|n| n as f32 / 3e5 - 17.0);
+    Tensor::from_vec(numbers.collect::<Vec<f32>>(), shape).unwrap()
 }
 
 /// Indices among `n`, each many times, from both ends.
 fn index(n: usize, shape: &[usize]) -> Tensor {
-    let count = shape.iter().product::<usize>() as i64;
     let n = n as i64;
-    let at = |i: i64| (i * i * 7919 + i) % n - if i % 3 == 0 { n } else { 0 };
-    Tensor::from_vec((0..count).map(at).collect::<Vec<i64>>(), shape).unwrap()
+    let places = random(shape.iter().product()).map(|i| i64::from(i) % (2 * n) - n);
+    Tensor::from_vec(places.collect::<Vec<i64>>(), shape).unwrap()
 }
 
 /// The bits of a gradient, which must be the same on one, two, three and more threads.
