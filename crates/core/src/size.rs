@@ -99,7 +99,7 @@ pub fn tuple<T: Display>(items: impl IntoIterator<Item = T>) -> String {
 }
 
 /// `1 size`, `3 sizes`.
-pub(crate) fn counted(n: impl Display, noun: &str) -> String {
+pub fn counted(n: impl Display, noun: &str) -> String {
     let n = n.to_string();
     let s = if n == "1" { "" } else { "s" };
     format!("{n} {noun}{s}")
