@@ -82,7 +82,7 @@ ROWS = [
     Row(
         "take",
         "to index_select",
-        1.0,
+        1.5,
         (16 * MIB,),
         "x.take(index)",
         "x.index_select(0, index)",
