@@ -21,6 +21,7 @@ use stridewise::{Cpu, Error, Tensor, take_into};
 use crate::arguments::{Object, Raised};
 use crate::docs::docstring;
 use crate::foreign;
+use crate::gradients;
 use crate::tensor::PyTensor;
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
@@ -234,7 +235,10 @@ fn answer<'py>(
         let stand_in = crate::tensor::object(py, stand_in)?.into_any();
         original = Some(std::mem::replace(first, stand_in.into()));
     }
-    let answer = call_at(&Cpu, line, given, named)?;
+    let answer = match gradients::wanted(all(given, named))? {
+        false => call_at(&Cpu, line, given, named)?,
+        true => call_at(&gradients::tape(), line, given, named)?,
+    };
     match original {
         None => Ok(answer),
         Some(array) => {
@@ -242,6 +246,15 @@ fn answer<'py>(
             Ok((array.get(), dims).into_pyobject(py)?.into_any().unbind())
         }
     }
+}
+
+/// All arguments, by position and by name.
+#[inline]
+fn all<'a, 'py>(
+    given: &'a [Object<'py>],
+    named: &'a [(&str, Object<'py>)],
+) -> impl Iterator<Item = &'a Object<'py>> {
+    given.iter().chain(named.iter().map(|(_, object)| object))
 }
 
 /// `take` into memory of the caller's.
@@ -252,6 +265,13 @@ fn take_out<'py>(
     out: &Bound<'py, PyAny>,
 ) -> Result<Py<PyAny>, Raised> {
     let work = || -> Result<(), Raised> {
+        if gradients::wanted(all(given, named))? {
+            let message = "a tensor requires a gradient, but none comes back through out";
+            let error = Error::gradient(message).at_argument("out");
+            return Err(error
+                .help("leave out away, or call `detach()` first")
+                .into());
+        }
         let mut bound = Matched::new(&Cpu, entry);
         bound.fill(given, named)?;
         let (input, index) = (bound.receiver()?, bound.tensor()?);

@@ -8,6 +8,7 @@ mod entry;
 mod errors;
 mod files;
 mod foreign;
+mod gradients;
 mod look;
 mod shapes;
 mod symbol;
@@ -44,6 +45,7 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tensor::register(module)?;
     shapes::register(module)?;
     files::register(module)?;
+    gradients::register(module)?;
     module.add_function(wrap_pyfunction!(_table, module)?)?;
     for dtype in DType::ALL {
         module.add(dtype.name(), PyDType::object(module.py(), dtype)?)?;

@@ -18,6 +18,7 @@ from stridewise._errors import (
     AxisError,
     DTypeError,
     FileError,
+    GradientError,
     IndexOutOfRange,
     IndexShapeError,
     OutOfMemory,
@@ -26,6 +27,7 @@ from stridewise._errors import (
     TooEarly,
     TooLarge,
 )
+from stridewise._gradients import grad, no_grad
 from stridewise._stridewise import *
 from stridewise._stridewise import Symbol, asarray
 from stridewise._stridewise import __version__ as __version__
@@ -44,6 +46,7 @@ __all__ = [
     "AxisError",
     "DTypeError",
     "FileError",
+    "GradientError",
     "IndexOutOfRange",
     "IndexShapeError",
     "OutOfMemory",
@@ -63,12 +66,14 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "grad",
     "int8",
     "int16",
     "int32",
     "int64",
     "load",
     "nn",
+    "no_grad",
     "repeat_plan",
     "save",
     "shapes",
@@ -80,6 +85,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "vjp",
     # names: written by `cargo xtask docs`
     "atleast_1d",
     "atleast_2d",

@@ -41,7 +41,7 @@ pub use stridewise_core::{
 pub use stridewise_cpu::compare::{Tolerance, allclose, array_equal, equal, not_equal};
 pub use stridewise_cpu::{Cpu, Element, Tensor, pool};
 pub use stridewise_dry::{self as dry, Dry, Sketch};
-pub use stridewise_tape::{Pullback, Tape, Var, vjp};
+pub use stridewise_tape::{ByWatched, History, Pullback, Tape, Var, vjp};
 
 /// What engines and bindings are made of; programs need none of it.
 pub mod internals {
