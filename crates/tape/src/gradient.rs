@@ -45,6 +45,20 @@ impl<E: Engine + Clone> Tape<E> {
     }
 
     /// The same of several tensors at once, each with its seed: the gradients of all, added up.
+    ///
+    /// ```
+    /// use stridewise_core::operators::Methods;
+    /// use stridewise_cpu::Tensor;
+    /// use stridewise_tape::Tape;
+    ///
+    /// let tape = Tape::new();
+    /// let x = tape.watch(&Tensor::from_vec(vec![1.0, 2.0], &[2])?)?;
+    /// let (sum, turned) = (x.sum(.., false, None)?, x.flip(..)?);
+    /// let seed = tape.constant(Tensor::from_vec(vec![10.0, 20.0], &[2])?);
+    /// let dx = tape.tracked_gradients(&[(&sum, None), (&turned, Some(&seed))], &[&x])?;
+    /// assert_eq!(dx[0].value().to_vec::<f64>()?, [21.0, 11.0]);
+    /// # Ok::<(), stridewise_core::Error>(())
+    /// ```
     pub fn tracked_gradients(
         &self,
         ys: &[(&Var<E>, Option<&Var<E>>)],

@@ -27,6 +27,22 @@ impl<E: Engine> History<E> {
 
     /// Lets go of the history, and so of all it keeps in memory, whoever else has it. The tensors stay; to
     /// differentiate through them again is an error.
+    ///
+    /// ```
+    /// use stridewise_core::operators::Methods;
+    /// use stridewise_cpu::Tensor;
+    /// use stridewise_tape::Tape;
+    ///
+    /// let tape = Tape::new();
+    /// let x = tape.watch(&Tensor::from_vec(vec![1.0, 2.0], &[2])?)?;
+    /// let y = x.sum(.., false, None)?;
+    /// let found = tape.gradients_by_watched(&y, None)?;
+    /// assert_eq!(found[0].1.value().to_vec::<f64>()?, [1.0, 1.0]);
+    /// y.history().iter().for_each(|history| history.free());
+    /// let error = tape.gradients_by_watched(&y, None).unwrap_err();
+    /// assert!(error.to_string().starts_with("the history has been let go"));
+    /// # Ok::<(), stridewise_core::Error>(())
+    /// ```
     pub fn free(&self) {
         self.0.free();
     }
@@ -70,6 +86,21 @@ impl<E: Engine> Var<E> {
 impl<E: Engine + Clone> Tape<E> {
     /// The same tensor as one to differentiate by by itself, whose own history goes on below: a function can be
     /// differentiated by it, and the result by what `x` was made from.
+    ///
+    /// ```
+    /// use stridewise_core::operators::Methods;
+    /// use stridewise_cpu::Tensor;
+    /// use stridewise_tape::Tape;
+    ///
+    /// let tape = Tape::new();
+    /// let x = tape.watch(&Tensor::from_vec(vec![1.0, 2.0], &[2])?)?;
+    /// let inner = tape.branch(&x.repeat([2])?)?;
+    /// let y = inner.sum(.., false, None)?;
+    /// let found = tape.tracked_gradient(&y, &[&inner, &x], None)?;
+    /// assert_eq!(found[0].value().to_vec::<f64>()?, [1.0; 4]);
+    /// assert_eq!(found[1].value().to_vec::<f64>()?, [2.0; 2]);
+    /// # Ok::<(), stridewise_core::Error>(())
+    /// ```
     pub fn branch(&self, x: &Var<E>) -> Result<Var<E>> {
         let step = match &x.node {
             Some(node) => Step::Same {

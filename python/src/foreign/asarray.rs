@@ -118,18 +118,19 @@ fn from_numbers<'py>(
     let Some(dtype) = wanted.filter(|dtype| *dtype != x.dtype()) else {
         return Ok(object(py, x.clone())?);
     };
-    if !holds_array(obj)? {
+    if is_of_numbers(obj)? {
         require_fit(x, dtype)?;
     }
     Ok(object(py, py.detach(|| x.cast(dtype))?)?)
 }
 
-/// Whether nested lists hold an array.
-fn holds_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    any_item(object, &mut |item| {
+/// Whether an object is a number of Python's own, or nested lists of them.
+pub(crate) fn is_of_numbers(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let holds_array = any_item(object, &mut |item| {
         let plain = item.is_exact_instance_of::<PyInt>() || item.is_exact_instance_of::<PyFloat>();
         Ok(!plain && is_array(item)?)
-    })
+    })?;
+    Ok(!holds_array)
 }
 
 /// The tensor with the wanted dtype, in memory of its own or not.

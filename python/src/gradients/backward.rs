@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use stridewise::dtype::Family;
 use stridewise::engine::describe;
 use stridewise::prelude::*;
 use stridewise::{Error, Tensor, Var};
 
 use crate::arguments::Raised;
 use crate::errors::OrRaise;
-use crate::foreign::asarray::convert;
+use crate::foreign::asarray::{convert, is_of_numbers};
 use crate::gradients::kept::Leaf;
 use crate::gradients::{tape, var, var_object};
 use crate::tensor::PyTensor;
@@ -27,7 +28,8 @@ pub(crate) fn backward(
     let Some(history) = y.history() else {
         return Err(named(without_history())).or_raise(py);
     };
-    let seed = grad.map(|grad| seed(grad, "grad", create_graph));
+    let dtype = slf.get().inner.dtype();
+    let seed = grad.map(|grad| given(grad, "grad", dtype, create_graph));
     let seed = seed
         .transpose()
         .map_err(|raised| raised.exception(py, "backward", None))?;
@@ -35,13 +37,12 @@ pub(crate) fn backward(
         .detach(|| tape().gradients_by_watched(&y, seed.as_ref()))
         .map_err(|error| named(blamed(error)))
         .or_raise(py)?;
-    let mut parts = Vec::new();
-    for (watched, part) in found {
-        // Whose tensor is gone has nobody left to ask for its gradient.
-        if let Some(leaf) = Leaf::numbered(watched.number()) {
-            parts.push((leaf, part));
-        }
-    }
+    // Whose tensor is gone has nobody left to ask for its gradient.
+    let parts = found.into_iter().filter_map(|(watched, gradient)| {
+        let leaf = Leaf::numbered(watched.number())?;
+        Some(Part { leaf, gradient })
+    });
+    let parts: Vec<Part> = parts.collect();
     while !added(py, &parts, create_graph)? {}
     if !(retain_graph || create_graph) {
         py.detach(|| history.free());
@@ -49,62 +50,77 @@ pub(crate) fn backward(
     Ok(())
 }
 
-/// Adds all parts where they belong, or none: when a gradient has changed meanwhile it is for the caller to try again.
-fn added(py: Python<'_>, parts: &[(Arc<Leaf>, Var<Cpu>)], tracked: bool) -> PyResult<bool> {
-    let before: Vec<_> = parts.iter().map(|(leaf, _)| leaf.grad(py)).collect();
-    let held = before.iter().map(|grad| Some(var(grad.as_ref()?.get())));
-    let held: Vec<Option<Var<Cpu>>> = held.collect();
-    let sum = |(held, (_, part)): (&Option<Var<Cpu>>, &(Arc<Leaf>, Var<Cpu>))| {
+/// A gradient on its way to a leaf.
+struct Part {
+    leaf: Arc<Leaf>,
+    gradient: Var<Cpu>,
+}
+
+impl Part {
+    /// The gradient, added to what the leaf has.
+    fn sum(&self, held: Option<&Var<Cpu>>, tracked: bool) -> stridewise::Result<Var<Cpu>> {
         let sum = match held {
-            Some(held) => tape().add(held, part)?,
-            None => part.clone(),
+            Some(held) => tape().add(held, &self.gradient)?,
+            None => self.gradient.clone(),
         };
         Ok(if tracked { sum } else { sum.detach() })
-    };
-    let sums = py
-        .detach(|| {
-            let sums = held.iter().zip(parts).map(sum);
-            sums.collect::<stridewise::Result<Vec<_>>>()
-        })
+    }
+}
+
+/// Adds all parts where they belong, or none: when a gradient has changed meanwhile it is for the caller to try again.
+fn added(py: Python<'_>, parts: &[Part], tracked: bool) -> PyResult<bool> {
+    let before: Vec<_> = parts.iter().map(|part| part.leaf.grad(py)).collect();
+    let held = before.iter().map(|grad| Some(var(grad.as_ref()?.get())));
+    let held: Vec<Option<Var<Cpu>>> = held.collect();
+    let sums = py.detach(|| -> stridewise::Result<Vec<_>> {
+        let parts = parts.iter().zip(&held);
+        let sums = parts.map(|(part, held)| part.sum(held.as_ref(), tracked));
+        sums.collect()
+    });
+    let sums = sums
         .map_err(|error| error.within("backward"))
         .or_raise(py)?;
     let objects = sums.into_iter().map(|sum| var_object(py, sum));
     let objects = objects.collect::<PyResult<Vec<_>>>()?;
     // From here on no other thread has the interpreter.
-    let same = |((leaf, _), before): (&(Arc<Leaf>, _), &Option<Py<PyTensor>>)| match (
-        leaf.grad(py),
-        before,
-    ) {
-        (None, None) => true,
-        (Some(now), Some(before)) => now.is(before),
-        _ => false,
+    let unchanged = |(part, before): (&Part, &Option<Py<PyTensor>>)| {
+        let now = part.leaf.grad(py).map(|now| now.as_ptr());
+        now == before.as_ref().map(|before| before.as_ptr())
     };
-    if !parts.iter().zip(&before).all(same) {
+    if !parts.iter().zip(&before).all(unchanged) {
         return Ok(false);
     }
-    for ((leaf, _), object) in parts.iter().zip(objects) {
-        leaf.set(Some(object.unbind()));
+    for (part, object) in parts.iter().zip(objects) {
+        part.leaf.set(Some(object.unbind()));
     }
     Ok(true)
 }
 
-/// The gradient to begin with, from whatever stands for one. An array of another library is copied: it may change,
-/// and a gradient may be no more than a look at it.
-pub(crate) fn seed(
+/// A gradient, such as the one to begin with, from whatever stands for one; `dtype` is that of the tensor it is a
+/// gradient of, which numbers of Python take. An array of another library is copied: it may change, and a gradient may
+/// be no more than a look at it.
+pub(crate) fn given(
     object: &Bound<'_, PyAny>,
     name: &'static str,
+    dtype: DType,
     tracked: bool,
 ) -> Result<Var<Cpu>, Raised> {
     if let Ok(tensor) = object.cast::<PyTensor>() {
         let seed = var(tensor.get());
         return Ok(if tracked { seed } else { seed.detach() });
     }
-    let made = convert(object, None, None, name)?;
-    let seed = var(made.get());
-    Ok(match tracked && seed.is_tracked() {
-        true => seed,
-        false => tape().constant(Cpu.copy(seed.value())?),
-    })
+    let seed = var(convert(object, None, None, name)?.get());
+    if tracked && seed.is_tracked() {
+        return Ok(seed);
+    }
+    let seed = seed.value();
+    let weak = seed.dtype() != dtype
+        && (seed.dtype() != DType::C128 || dtype.family() == Family::Complex)
+        && is_of_numbers(object)?;
+    Ok(tape().constant(match weak {
+        true => seed.cast(dtype)?,
+        false => Cpu.copy(seed)?,
+    }))
 }
 
 /// An error about the seed, which `backward` calls `grad`.
@@ -145,15 +161,15 @@ pub(crate) fn assign(slf: &Bound<'_, PyTensor>, grad: Option<&Bound<'_, PyAny>>)
     let grad = match grad.cast::<PyTensor>() {
         Ok(tensor) => tensor.clone(),
         Err(_) => {
-            let made = seed(grad, "grad", true);
+            let made = given(grad, "grad", slf.get().inner.dtype(), true);
             var_object(
                 py,
                 made.map_err(|raised| raised.exception(py, "grad", None))?,
             )?
         }
     };
-    let (x, given) = (&*slf.get().inner, &*grad.get().inner);
-    require_fit(x, given).map_err(named).or_raise(py)?;
+    let (x, g) = (&slf.get().inner, &grad.get().inner);
+    require_fit(x, g).map_err(named).or_raise(py)?;
     leaf.set(Some(grad.unbind()));
     Ok(())
 }

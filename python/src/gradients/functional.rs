@@ -13,7 +13,7 @@ use stridewise::{Error, Var};
 use crate::arguments::Raised;
 use crate::errors::{OrRaise, exception};
 use crate::foreign::asarray::convert;
-use crate::gradients::backward::seed;
+use crate::gradients::backward::given;
 use crate::gradients::mode::On;
 use crate::gradients::{is_on, tape, tracked, var, var_object};
 use crate::tensor::PyTensor;
@@ -116,15 +116,17 @@ impl PyPullback {
 
 impl PyPullback {
     /// One seed for each result.
-    fn seeds(&self, given: &Bound<'_, PyAny>) -> Result<Vec<Var<Cpu>>, Raised> {
+    fn seeds(&self, seed: &Bound<'_, PyAny>) -> Result<Vec<Var<Cpu>>, Raised> {
         let tracked = is_on();
+        let one =
+            |y: &Var<Cpu>, seed: &Bound<'_, PyAny>| given(seed, "seed", y.value().dtype(), tracked);
         if self.form == Form::One {
-            return Ok(vec![seed(given, "seed", tracked)?]);
+            return self.outputs.iter().map(|y| one(y, seed)).collect();
         }
         let count = self.outputs.len();
         let blame = |message: String| Error::type_(message).at_argument("seed");
-        if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
-            let class = given.get_type().name()?;
+        if !seed.is_instance_of::<PyList>() && !seed.is_instance_of::<PyTuple>() {
+            let class = seed.get_type().name()?;
             let message = format!(
                 "the seed is an object of type `{class}`, but the function gave {}, so that a list or tuple of as many \
                  is needed",
@@ -132,7 +134,7 @@ impl PyPullback {
             );
             return Err(blame(message).into());
         }
-        let items = given.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let items = seed.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         if items.len() != count {
             let message = format!(
                 "the seed has {}, but the function gave {}",
@@ -141,10 +143,8 @@ impl PyPullback {
             );
             return Err(blame(message).sizes(count, items.len()).into());
         }
-        items
-            .iter()
-            .map(|item| seed(item, "seed", tracked))
-            .collect()
+        let seeds = self.outputs.iter().zip(&items);
+        seeds.map(|(y, item)| one(y, item)).collect()
     }
 }
 

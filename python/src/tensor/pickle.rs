@@ -119,8 +119,20 @@ impl Place {
     }
 }
 
-/// A copy with memory of its own. One of a subclass keeps its class and its attributes, which are copied too.
+/// A copy with memory of its own, and with a copy of its gradient.
 pub(crate) fn deepcopy<'py>(
+    slf: &Bound<'py, PyTensor>,
+    memo: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let copy = copied(slf, memo)?;
+    if let Some(grad) = slf.get().grad(slf.py()) {
+        copy.setattr("grad", deepcopy(grad.bind(slf.py()), memo)?)?;
+    }
+    Ok(copy)
+}
+
+/// A copy of a tensor alone. One of a subclass keeps its class and its attributes, which are copied too.
+fn copied<'py>(
     slf: &Bound<'py, PyTensor>,
     memo: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -131,11 +143,11 @@ pub(crate) fn deepcopy<'py>(
         let is_leaf = require_leaf(x).map_err(named).or_raise(py)?;
         let tensor = &**x;
         let copy = py.detach(|| Cpu.copy(tensor)).map_err(named).or_raise(py)?;
-        return match is_leaf {
-            true => leaf(py, copy).map_err(named).or_raise(py)?,
-            false => object(py, copy),
+        if !is_leaf {
+            return Ok(object(py, copy)?.into_any());
         }
-        .map(Bound::into_any);
+        let copy = leaf(py, copy).map_err(named).or_raise(py)??;
+        return Ok(copy.into_any());
     }
     // What `copy.deepcopy` does with an object that says how it is reduced.
     let reduced = slf.call_method1("__reduce_ex__", (4,))?;
