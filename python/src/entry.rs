@@ -22,6 +22,7 @@ use crate::arguments::{Object, Raised};
 use crate::docs::docstring;
 use crate::foreign;
 use crate::gradients;
+use crate::graphs::{self, symbolic::PySymbolic};
 use crate::tensor::PyTensor;
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
@@ -151,7 +152,7 @@ fn run<'py>(
         },
         None => None,
     };
-    answer(py, line, entry, given, named, out)
+    answer(py, line, entry, given, named, out, label.as_ref())
         .map_err(|raised| raised.exception(py, entry.name, label))
 }
 
@@ -216,7 +217,12 @@ fn answer<'py>(
     given: &mut Positional<'py>,
     named: &mut Keywords<'_, 'py>,
     out: Option<Object<'py>>,
+    label: Option<&String>,
 ) -> Result<Py<PyAny>, Raised> {
+    if let Some(graph) = graphs::trace::wanted(all(given, named))? {
+        graph.at(graphs::trace::source(py), label.cloned());
+        return call_at(&graph, line, given, named);
+    }
     if let Some(out) = out.filter(|out| !out.get().is_none()) {
         return take_out(entry, given, named, out.get());
     }
@@ -308,7 +314,7 @@ fn read_name(value: &Object<'_>) -> Result<Option<String>, Raised> {
 /// Adds every operator to the module and to the type.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    let class = py.get_type::<PyTensor>();
+    let (class, symbolic) = (py.get_type::<PyTensor>(), py.get_type::<PySymbolic>());
     let home = module.name()?;
     for (line, entry) in TABLE.iter().enumerate() {
         let Some((function, method)) = FUNCTIONS.get(line).zip(METHODS.get(line)) else {
@@ -327,11 +333,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(entry.name, function)?;
         if entry.is_method() {
             let def = definition(entry, *method, true);
-            // SAFETY: as above; the type is a heap type that takes attributes.
-            let method = unsafe {
-                Bound::from_owned_ptr_or_err(py, ffi::PyDescr_NewMethod(class.as_type_ptr(), def))?
-            };
-            class.setattr(entry.name, method)?;
+            for class in [&class, &symbolic] {
+                // SAFETY: as above; the type is a heap type that takes attributes.
+                let method = unsafe {
+                    let method = ffi::PyDescr_NewMethod(class.as_type_ptr(), def);
+                    Bound::from_owned_ptr_or_err(py, method)?
+                };
+                class.setattr(entry.name, method)?;
+            }
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ mod errors;
 mod files;
 mod foreign;
 mod gradients;
+mod graphs;
 mod look;
 mod shapes;
 mod symbol;
@@ -46,6 +47,7 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     shapes::register(module)?;
     files::register(module)?;
     gradients::register(module)?;
+    graphs::register(module)?;
     module.add_function(wrap_pyfunction!(_table, module)?)?;
     for dtype in DType::ALL {
         module.add(dtype.name(), PyDType::object(module.py(), dtype)?)?;

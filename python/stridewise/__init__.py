@@ -28,8 +28,9 @@ from stridewise._errors import (
     TooLarge,
 )
 from stridewise._gradients import grad, no_grad
+from stridewise._graphs import graph, trace
 from stridewise._stridewise import *
-from stridewise._stridewise import Symbol, asarray
+from stridewise._stridewise import Dim, Graph, Spec, Symbol, SymbolicTensor, asarray
 from stridewise._stridewise import __version__ as __version__
 
 # These hide a built-in, so they are not part of `import *`.
@@ -39,20 +40,25 @@ from stridewise._stridewise import sum as sum
 
 to_tensor = asarray
 symbol = Symbol
+spec = Spec
 
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "AxisError",
     "DTypeError",
+    "Dim",
     "FileError",
     "GradientError",
+    "Graph",
     "IndexOutOfRange",
     "IndexShapeError",
     "OutOfMemory",
     "ShapeError",
+    "Spec",
     "StridewiseError",
     "Symbol",
+    "SymbolicTensor",
     "Tensor",
     "TooEarly",
     "TooLarge",
@@ -67,6 +73,7 @@ __all__ = [
     "float32",
     "float64",
     "grad",
+    "graph",
     "int8",
     "int16",
     "int32",
@@ -78,8 +85,10 @@ __all__ = [
     "save",
     "shapes",
     "shares_memory",
+    "spec",
     "symbol",
     "to_tensor",
+    "trace",
     "typing",
     "uint8",
     "uint16",

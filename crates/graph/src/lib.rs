@@ -31,6 +31,7 @@ mod node;
 mod plan;
 mod program;
 mod replay;
+mod stub;
 mod symbols;
 
 pub use graph::{Graph, Symbolic};

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use stridewise_core::dim::Outline;
 use stridewise_core::dtype::DType;
+use stridewise_core::engine::Engine;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Symbol;
 use stridewise_core::size::{Shape, counted};
@@ -95,12 +96,22 @@ impl Program {
 
     /// Runs every operator at once, one after another, as if there were no graph: what a run is held to.
     pub fn run_at_once(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        self.require_inputs(inputs)?;
+        self.run_on(&Cpu, &Tensor::clone, inputs)
+    }
+
+    /// The same on another engine that knows all sizes, such as a tape.
+    pub fn run_on<E: Engine<Size = usize>>(
+        &self,
+        engine: &E,
+        constant: &dyn Fn(&Tensor) -> E::Value,
+        inputs: &[E::Value],
+    ) -> Result<Vec<E::Value>> {
+        self.require(inputs.len(), |at| engine.dtype(&inputs[at]))?;
         let host = Host {
-            constant: &Tensor::clone,
+            constant,
             begin: &|_| (),
         };
-        Replay::run(self, &Cpu, host, inputs)?.outputs()
+        Replay::run(self, engine, host, inputs)?.outputs()
     }
 
     /// A shape of the graph, with the numbers that its symbols stand for in a run with such inputs.
@@ -163,8 +174,12 @@ impl Program {
 
     /// Sees to it that there are as many inputs as were declared, with their dtypes.
     fn require_inputs(&self, inputs: &[Tensor]) -> Result<()> {
-        if inputs.len() != self.inputs.len() {
-            let (given, wanted) = (inputs.len(), counted(self.inputs.len(), "input"));
+        self.require(inputs.len(), |at| inputs[at].dtype())
+    }
+
+    fn require(&self, given: usize, given_dtype: impl Fn(usize) -> DType) -> Result<()> {
+        if given != self.inputs.len() {
+            let wanted = counted(self.inputs.len(), "input");
             let names: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
             return Err(
                 Error::type_(format!("the graph has {wanted}, but {given} were given"))
@@ -172,14 +187,12 @@ impl Program {
                     .note("inputs", names.join(", ")),
             );
         }
-        for ((name, dtype, _), tensor) in self.inputs().zip(inputs) {
-            if tensor.dtype() != dtype {
-                let message = format!(
-                    "input `{name}` is {}, but {dtype} was declared",
-                    tensor.dtype()
-                );
+        for (at, (name, dtype, _)) in self.inputs().enumerate() {
+            let found = given_dtype(at);
+            if found != dtype {
+                let message = format!("input `{name}` is {found}, but {dtype} was declared");
                 return Err(Error::dtype(message)
-                    .sizes(dtype, tensor.dtype())
+                    .sizes(dtype, found)
                     .help("nothing is cast silently: use `cast` before the graph"));
             }
         }

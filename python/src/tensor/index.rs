@@ -12,12 +12,14 @@ use stridewise::operator::Named;
 use stridewise::operators::{GetItem, Pick, Slice};
 use stridewise::params::Items;
 use stridewise::prelude::*;
-use stridewise::{Error, Operator};
+use stridewise::{Error, Operator, Symbolic};
 
 use crate::arguments::tensor_of;
 use crate::errors::OrRaise;
 use crate::foreign;
 use crate::gradients;
+use crate::graphs::symbolic::PySymbolic;
+use crate::graphs::trace::source;
 use crate::look::plain_number;
 use crate::tensor::{PyTensor, object, object_from};
 
@@ -85,7 +87,7 @@ fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<
 
 /// Part of a tensor, by any index; `lift` brings its arrays to the engine.
 #[inline(never)]
-fn picked<E: Engine<Size = usize, Value: Send + Sync> + Sync>(
+fn picked<E: Engine<Value: Send + Sync> + Sync>(
     py: Python<'_>,
     engine: &E,
     x: &E::Value,
@@ -116,8 +118,39 @@ fn picked<E: Engine<Size = usize, Value: Send + Sync> + Sync>(
     .or_raise(py)
 }
 
+/// Part of a tensor of a graph.
+pub(crate) fn of_graph<'py>(
+    py: Python<'py>,
+    x: &Symbolic,
+    index: &Bound<'py, PyAny>,
+) -> PyResult<Symbolic> {
+    let graph = x.graph();
+    graph.at(source(py), None);
+    let items: Vec<Bound<'py, PyAny>> = match index.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().collect(),
+        Err(_) => vec![index.clone()],
+    };
+    let mut arrays = Vec::new();
+    let mut picks = Vec::with_capacity(items.len());
+    for item in &items {
+        if let Ok(array) = item.cast::<PySymbolic>() {
+            arrays.push(array.get().0.clone());
+            picks.push(Pick::Array);
+            continue;
+        }
+        let mut constants = Vec::new();
+        picks.push(pick(item, &mut constants)?);
+        arrays.extend(constants.iter().map(|array| graph.constant(array)));
+    }
+    if arrays.is_empty() {
+        return basic(graph, x, &picks).or_raise(py);
+    }
+    let inputs: Vec<&Symbolic> = [x].into_iter().chain(&arrays).collect();
+    graph.apply(&GetItem { picks }, &inputs).or_raise(py)
+}
+
 /// The slice at one index of the first axis.
-pub(crate) fn row<E: Engine<Size = usize>>(
+pub(crate) fn row<E: Engine>(
     engine: &E,
     x: &E::Value,
     at: usize,
@@ -126,7 +159,7 @@ pub(crate) fn row<E: Engine<Size = usize>>(
 }
 
 /// A view: an index without arrays.
-fn basic<E: Engine<Size = usize>>(
+fn basic<E: Engine>(
     engine: &E,
     x: &E::Value,
     picks: &[Pick],
@@ -138,13 +171,13 @@ fn basic<E: Engine<Size = usize>>(
     slice(engine, x, Items(items.collect()))
 }
 
-fn slice<E: Engine<Size = usize>>(
+fn slice<E: Engine>(
     engine: &E,
     x: &E::Value,
     items: Items,
 ) -> stridewise::Result<E::Value> {
-    Slice { items }
-        .lower(engine, &[x])
+    engine
+        .run(&Slice { items }, &[x])
         .map_err(|error| error.within(GetItem::NAME))
 }
 

@@ -3,7 +3,7 @@
 mod compare;
 mod export;
 mod html;
-mod index;
+pub(crate) mod index;
 mod iterate;
 mod numbers;
 mod numpy;

@@ -318,6 +318,10 @@ impl<S: Size> Bind<S> for Sizes<S> {
                 Err(_) => Err(wrong_item(&Look::<S>::Int(n), name, 0, "an int").into()),
             },
             (Look::Extent(extent), _) => Ok([extent.clone()].into_iter().collect()),
+            (Look::Symbol(symbol), _) => match engine.meaning(symbol) {
+                Some(size) => Ok([Extent::Is(size)].into_iter().collect()),
+                None => Err(undeclared(symbol, name).into()),
+            },
             (Look::Tensor, What::One(arg)) => {
                 let extents = read_sizes(engine, arg.tensor()?.borrow(), 1, name)?;
                 Ok(extents.into_iter().collect())
@@ -325,6 +329,14 @@ impl<S: Size> Bind<S> for Sizes<S> {
             (other, _) => Err(wrong(&other, name, "a list of ints").into()),
         }
     }
+}
+
+/// A symbol among sizes that stands for none.
+#[cold]
+fn undeclared(symbol: &Symbol, name: &'static str) -> Error {
+    Error::type_(format!("{name} holds the symbol {symbol}, which stands for no size here"))
+        .at_argument(name)
+        .help("symbols are sizes in a graph with an input whose shape has them")
 }
 
 fn one_size<E: Engine, A: Argument<E>>(
@@ -336,6 +348,10 @@ fn one_size<E: Engine, A: Argument<E>>(
 ) -> Result<Extent<E::Size>, A::Error> {
     match look {
         Look::Extent(extent) => Ok(extent.clone()),
+        Look::Symbol(symbol) => match engine.meaning(symbol) {
+            Some(size) => Ok(Extent::Is(size)),
+            None => Err(undeclared(symbol, name).at_item(at).into()),
+        },
         Look::Int(n) if isize::try_from(n).is_ok() => Ok(Extent::from(n as isize)),
         Look::Tensor => {
             let read = read_sizes(engine, arg.tensor()?.borrow(), 0, name);
