@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use stridewise::Error;
 use stridewise::dim::Dim;
+use stridewise::graph::as_spread;
 use stridewise::params::Extent;
 use stridewise::size::{Size, Truth};
 
@@ -150,10 +151,14 @@ impl PyDim {
     }
 
     fn __str__(&self) -> String {
-        self.dim().to_string()
+        self.__repr__()
     }
 
     fn __repr__(&self) -> String {
-        self.dim().to_string()
+        let dim = self.dim();
+        match as_spread(&dim) {
+            Some(tuple) => format!("*{tuple}"),
+            None => dim.to_string(),
+        }
     }
 }
