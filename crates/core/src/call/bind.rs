@@ -334,9 +334,11 @@ impl<S: Size> Bind<S> for Sizes<S> {
 /// A symbol among sizes that stands for none.
 #[cold]
 fn undeclared(symbol: &Symbol, name: &'static str) -> Error {
-    Error::type_(format!("{name} holds the symbol {symbol}, which stands for no size here"))
-        .at_argument(name)
-        .help("symbols are sizes in a graph with an input whose shape has them")
+    Error::type_(format!(
+        "{name} holds the symbol {symbol}, which stands for no size here"
+    ))
+    .at_argument(name)
+    .help("symbols are sizes in a graph with an input whose shape has them")
 }
 
 fn one_size<E: Engine, A: Argument<E>>(
