@@ -235,9 +235,9 @@ fn answer<'py>(
         let stand_in = crate::tensor::object(py, stand_in)?.into_any();
         original = Some(std::mem::replace(first, stand_in.into()));
     }
-    let answer = match gradients::wanted(all(given, named))? {
+    let answer = match gradients::ever() {
         false => call_at(&Cpu, line, given, named)?,
-        true => call_at(&gradients::tape(), line, given, named)?,
+        true => noted(line, given, named)?,
     };
     match original {
         None => Ok(answer),
@@ -248,8 +248,20 @@ fn answer<'py>(
     }
 }
 
+/// The same where there may be a tensor with a history among the arguments.
+#[inline(never)]
+fn noted<'py>(
+    line: usize,
+    given: &[Object<'py>],
+    named: &[(&str, Object<'py>)],
+) -> Result<Py<PyAny>, Raised> {
+    match gradients::wanted(all(given, named))? {
+        false => call_at(&Cpu, line, given, named),
+        true => call_at(&gradients::tape(), line, given, named),
+    }
+}
+
 /// All arguments, by position and by name.
-#[inline]
 fn all<'a, 'py>(
     given: &'a [Object<'py>],
     named: &'a [(&str, Object<'py>)],

@@ -14,7 +14,7 @@ pub(crate) use argument::literal_object;
 pub(crate) use backward::{assign, backward};
 pub(crate) use functional::detached;
 pub(crate) use kept::{Kept, leaf};
-pub(crate) use mode::{is_on, wanted};
+pub(crate) use mode::{ever, is_on, wanted};
 
 use crate::tensor::{PyTensor, object};
 
