@@ -217,6 +217,36 @@ fn answer<'py>(
     named: &mut Keywords<'_, 'py>,
     out: Option<Object<'py>>,
 ) -> Result<Py<PyAny>, Raised> {
+    match gradients::ever() {
+        false => answer_as::<false>(py, line, entry, given, named, out),
+        true => answer_seldom(py, line, entry, given, named, out),
+    }
+}
+
+/// Apart from the rest, so that calls in a program without gradients have nothing of it in their way.
+#[cold]
+#[inline(never)]
+fn answer_seldom<'py>(
+    py: Python<'py>,
+    line: usize,
+    entry: &'static Entry,
+    given: &mut Positional<'py>,
+    named: &mut Keywords<'_, 'py>,
+    out: Option<Object<'py>>,
+) -> Result<Py<PyAny>, Raised> {
+    answer_as::<true>(py, line, entry, given, named, out)
+}
+
+/// Runs the operator; `LOOK` is whether a tensor may have a history, so that one is looked for.
+#[inline]
+fn answer_as<'py, const LOOK: bool>(
+    py: Python<'py>,
+    line: usize,
+    entry: &'static Entry,
+    given: &mut Positional<'py>,
+    named: &mut Keywords<'_, 'py>,
+    out: Option<Object<'py>>,
+) -> Result<Py<PyAny>, Raised> {
     if let Some(out) = out.filter(|out| !out.get().is_none()) {
         return take_out(entry, given, named, out.get());
     }
@@ -235,9 +265,9 @@ fn answer<'py>(
         let stand_in = crate::tensor::object(py, stand_in)?.into_any();
         original = Some(std::mem::replace(first, stand_in.into()));
     }
-    let answer = match gradients::ever() {
+    let answer = match LOOK && gradients::wanted(all(given, named))? {
         false => call_at(&Cpu, line, given, named)?,
-        true => noted(line, given, named)?,
+        true => call_at(&gradients::tape(), line, given, named)?,
     };
     match original {
         None => Ok(answer),
@@ -245,19 +275,6 @@ fn answer<'py>(
             let dims = answer.bind(py).get_item(1)?;
             Ok((array.get(), dims).into_pyobject(py)?.into_any().unbind())
         }
-    }
-}
-
-/// The same where there may be a tensor with a history among the arguments.
-#[inline(never)]
-fn noted<'py>(
-    line: usize,
-    given: &[Object<'py>],
-    named: &[(&str, Object<'py>)],
-) -> Result<Py<PyAny>, Raised> {
-    match gradients::wanted(all(given, named))? {
-        false => call_at(&Cpu, line, given, named),
-        true => call_at(&gradients::tape(), line, given, named),
     }
 }
 

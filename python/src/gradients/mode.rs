@@ -51,6 +51,7 @@ pub(crate) fn ever() -> bool {
 }
 
 /// Whether a call is to be noted: an argument, or a tensor within one, has a history.
+#[inline(never)]
 pub(crate) fn wanted<'a, 'py: 'a>(
     arguments: impl IntoIterator<Item = &'a Object<'py>>,
 ) -> PyResult<bool> {
