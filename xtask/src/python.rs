@@ -112,7 +112,9 @@ pub(crate) fn bench() -> Result<(), Failure> {
     let environment = develop(&["--release"])?;
     for script in ["calls", "gradients", "graphs"] {
         println!("\n{script}");
-        run(environment.command("python").arg(format!("bench/{script}.py")))?;
+        run(environment
+            .command("python")
+            .arg(format!("bench/{script}.py")))?;
     }
     Ok(())
 }

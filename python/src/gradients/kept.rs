@@ -29,7 +29,7 @@ pub(crate) struct Leaf {
 impl Kept {
     /// For the result of an operator.
     pub(crate) fn of(history: History<Cpu>) -> Box<Kept> {
-        mode::begin();
+        seldom::begin();
         Box::new(Kept {
             history,
             leaf: None,

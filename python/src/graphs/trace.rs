@@ -10,6 +10,7 @@ use crate::arguments::Object;
 use crate::graphs::dim::PyDim;
 use crate::graphs::symbolic::PySymbolic;
 use crate::look::any_item;
+use crate::seldom;
 use crate::symbol::PySymbol;
 
 thread_local! {
@@ -28,6 +29,7 @@ pub(crate) struct Tracing;
 
 impl Tracing {
     pub(crate) fn begin(graph: &Graph) -> Tracing {
+        seldom::begin();
         CURRENT.with_borrow_mut(|graphs| graphs.push(graph.clone()));
         DEPTH.set(DEPTH.get() + 1);
         Tracing
