@@ -1,0 +1,158 @@
+//! The node tests of the ONNX project: a directory for each, with a model and what it gives for some inputs.
+//!
+//! `STRIDEWISE_ONNX_NODE_TESTS` names the directory that holds them; `write_node_tests.py` beside this file writes
+//! one from the `onnx` package. Every test whose nodes are all supported operators must give the very bytes, but for
+//! sums of floats, which are added in another order there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use stridewise_core::DType;
+use stridewise_cpu::compare::{Tolerance, allclose};
+use stridewise_cpu::{Cpu, Tensor};
+use stridewise_onnx::proto::{ModelProto, decode_model, decode_tensor};
+use stridewise_onnx::{Data, Model};
+
+const VARIABLE: &str = "STRIDEWISE_ONNX_NODE_TESTS";
+
+enum Outcome {
+    Passed,
+    Skipped(String),
+}
+
+#[test]
+fn the_node_tests_of_onnx_pass_where_their_operators_are_supported() {
+    let Some(root) = std::env::var_os(VARIABLE) else {
+        println!("{VARIABLE} is not set: nothing to run");
+        return;
+    };
+    let (mut passed, mut skipped, mut failed) = (0, BTreeMap::<String, usize>::new(), Vec::new());
+    let mut by_operator = BTreeMap::<String, usize>::new();
+    let listed = fs::read_dir(&root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+    let mut directories: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
+    directories.sort();
+    for directory in directories
+        .iter()
+        .filter(|path| path.join("model.onnx").is_file())
+    {
+        let model = decode_model(&fs::read(directory.join("model.onnx")).unwrap()).unwrap();
+        match run(directory, &model) {
+            Ok(Outcome::Passed) => {
+                passed += 1;
+                for operator in operators(&model) {
+                    *by_operator.entry(operator).or_default() += 1;
+                }
+            }
+            Ok(Outcome::Skipped(why)) => *skipped.entry(why).or_default() += 1,
+            Err(why) => failed.push(format!("{}: {why}", directory.display())),
+        }
+    }
+    let unsupported: usize = skipped.values().sum();
+    println!(
+        "{passed} passed, {} failed, {unsupported} skipped",
+        failed.len()
+    );
+    println!("passed, by operator: {by_operator:?}");
+    for (why, count) in &skipped {
+        println!("skipped {count}: {why}");
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(passed > 0, "no test ran in {}", root.display());
+}
+
+fn operators(model: &ModelProto) -> Vec<String> {
+    let nodes = model.graph.iter().flat_map(|graph| &graph.node);
+    let mut names: Vec<String> = nodes
+        .map(|node| match node.domain.as_str() {
+            "" => node.op_type.clone(),
+            domain => format!("{domain}.{}", node.op_type),
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Whether a sum is what is wanted up to the rounding of its additions.
+fn differ_by_rounding(got: &Tensor, wanted: &Data) -> bool {
+    let relative = match wanted.dtype {
+        DType::F32 => 1e-6,
+        DType::F64 => 1e-14,
+        _ => return false,
+    };
+    let within = Tolerance {
+        relative,
+        absolute: relative,
+        equal_nan: true,
+    };
+    let wanted = Tensor::from_bytes(wanted.dtype, &wanted.shape, &wanted.bytes).unwrap();
+    got.shape() == wanted.shape()
+        && got.dtype() == wanted.dtype()
+        && allclose(got, &wanted, within).unwrap()
+}
+
+/// Runs a test. A model that only names what is not supported is skipped, and says why.
+fn run(directory: &Path, proto: &ModelProto) -> Result<Outcome, String> {
+    let supported = Model::supported_operators();
+    let others: Vec<String> = operators(proto)
+        .into_iter()
+        .filter(|operator| !supported.contains(&operator.as_str()))
+        .collect();
+    if !others.is_empty() {
+        return Ok(Outcome::Skipped("other operators".to_string()));
+    }
+    let model = match Model::from_proto(proto) {
+        Ok(model) => model,
+        Err(error) => {
+            let message = error.report().message().to_string();
+            let known = ["element type", "not a tensor", "is written in opset"];
+            return match known.iter().any(|words| message.contains(words)) {
+                true => Ok(Outcome::Skipped(message)),
+                false => Err(error.to_string()),
+            };
+        }
+    };
+    let graph = proto.graph.as_ref().ok_or("no graph")?;
+    let mut sets = 0;
+    for set in (0..).map(|n| directory.join(format!("test_data_set_{n}"))) {
+        if !set.is_dir() {
+            break;
+        }
+        let tensor = |kind: &str, at: usize| -> Result<Data, String> {
+            let bytes = fs::read(set.join(format!("{kind}_{at}.pb"))).map_err(|e| e.to_string())?;
+            let proto = decode_tensor(&bytes).map_err(|e| e.to_string())?;
+            Data::from_proto(&proto).map_err(|e| e.to_string())
+        };
+        let mut inputs = Vec::new();
+        for (at, input) in graph.input.iter().enumerate() {
+            let data = tensor("input", at)?;
+            let x = Tensor::from_bytes(data.dtype, &data.shape, &data.bytes)
+                .map_err(|e| e.to_string())?;
+            inputs.push((input.name.as_str(), x));
+        }
+        let outputs = model
+            .run(&Cpu, Tensor::from_bytes, inputs)
+            .map_err(|e| e.to_string())?;
+        for (at, (name, y)) in outputs.iter().enumerate() {
+            let wanted = tensor("output", at)?;
+            let got = Data {
+                dtype: y.dtype(),
+                shape: y.shape().to_vec(),
+                bytes: y.to_bytes().map_err(|e| e.to_string())?,
+            };
+            let summed = graph.node.iter().any(|node| node.op_type == "ReduceSum");
+            if got != wanted && !(summed && differ_by_rounding(y, &wanted)) {
+                return Err(format!(
+                    "output {name} is {} {:?} {:?}, wanted {} {:?} {:?}",
+                    got.dtype, got.shape, got.bytes, wanted.dtype, wanted.shape, wanted.bytes
+                ));
+            }
+        }
+        sets += 1;
+    }
+    match sets {
+        0 => Err("there are no data".to_string()),
+        _ => Ok(Outcome::Passed),
+    }
+}
