@@ -151,11 +151,13 @@ fn range<E: Engine>(
         Err(_) => 0,
     };
     let start = if len == 0 { 0 } else { start as usize };
+    // A step past the axis is never taken; shortened, it makes a stride that fits any element.
+    let reach = size.max(1);
     Ok(Axis::Slice {
         of: axis,
         start: start.into(),
         len: len.into(),
-        step,
+        step: step.clamp(-reach, reach),
     })
 }
 
