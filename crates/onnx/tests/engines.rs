@@ -1,4 +1,5 @@
 //! One model on several engines: run, differentiated, and looked at without data.
+#![allow(clippy::unwrap_used)]
 
 use stridewise_core::DType;
 use stridewise_cpu::{Cpu, Tensor};
@@ -48,4 +49,25 @@ fn a_model_tells_its_shapes_without_data() {
     let constant = |_: DType, _: &[usize], _: &[u8]| unreachable!();
     let outputs = model.run(&dry, constant, [("x", x)]).unwrap();
     assert_eq!(outputs[0].1.shape(), [8 << 20]);
+}
+
+#[test]
+fn a_step_past_the_axis_is_never_taken() {
+    for step in [i64::MIN, -(1 << 62), 1 << 62, i64::MAX] {
+        let mut graph = Writer::new("step");
+        let x = graph.input("x", DType::F64, [3.into()]).unwrap();
+        let (start, end) = match step < 0 {
+            true => (graph.integers(&[-1]), graph.integers(&[i64::MIN])),
+            false => (graph.integers(&[0]), graph.integers(&[i64::MAX])),
+        };
+        let step = graph.integers(&[step]);
+        let one = graph.slice(&x, &start, &end, None, Some(&step));
+        let zero = graph.integers(&[0]);
+        let y = graph.gather_elements(&one, &zero, 0);
+        graph.output("y", &y, DType::F64, [1.into()]).unwrap();
+        let model = Model::from_bytes(&graph.to_bytes()).unwrap();
+        let x = Tensor::from_vec(vec![7., 8., 7.], &[3]).unwrap();
+        let outputs = model.run(&Cpu, Tensor::from_bytes, [("x", x)]).unwrap();
+        assert_eq!(outputs[0].1.to_vec::<f64>().unwrap(), [7.]);
+    }
 }

@@ -1,4 +1,5 @@
 //! Models and inputs that cannot be: each is refused with a text that says where and why.
+#![allow(clippy::unwrap_used)]
 
 use insta::assert_snapshot;
 use stridewise_core::DType;
@@ -271,6 +272,11 @@ fn a_file_is_not_a_model() {
         error.to_string().contains("the file cannot be read"),
         "{error}"
     );
+    let large = place.path().join("large.onnx");
+    let hole = std::fs::File::create(&large).unwrap();
+    hole.set_len(1 << 31).unwrap();
+    let error = Model::open(&large).unwrap_err();
+    assert!(error.to_string().contains("2 GiB"), "{error}");
     let file = place.path().join("model.onnx");
     let model = written(|graph, x, i| graph.gather(x, i, 0));
     std::fs::write(&file, proto::encode(&model)).unwrap();

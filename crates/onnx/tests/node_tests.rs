@@ -4,6 +4,7 @@
 //! one from the `onnx` package. Every test whose nodes are all supported operators must give the very bytes, but for
 //! sums of floats, which are added in another order there. `write_random_models.py` writes others of the same kind,
 //! with what ONNX Runtime gives for them, and a file `refused` where it gives nothing.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
 //! What is written is read again: tensors of every dtype in either kind of field, and models with every node.
+#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use stridewise_core::DType;

@@ -58,9 +58,7 @@ class Chain:
             return self.input(value)
         name = self.name()
         if how == 1:
-            self.nodes.append(
-                helper.make_node("Constant", [], [name], value=numpy_helper.from_array(value))
-            )
+            self.nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(value)))
         elif how == 2 and dtype is np.int64:
             self.nodes.append(helper.make_node("Constant", [], [name], value_ints=numbers or None))
             if not numbers:
@@ -78,9 +76,7 @@ class Chain:
     def model(self) -> onnx.ModelProto:
         def info(name: str, value: np.ndarray) -> onnx.ValueInfoProto:
             sizes = [self.rng.choice([None, size]) for size in value.shape]
-            return helper.make_tensor_value_info(
-                name, helper.np_dtype_to_tensor_dtype(value.dtype), sizes
-            )
+            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), sizes)
 
         inputs = [info(name, value) for name, value in self.inputs.items()]
         output = onnx.ValueInfoProto(name=self.current)
@@ -96,9 +92,7 @@ class Chain:
         model = self.model()
         if not self.nodes:
             return self.inputs[self.current]
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         return session.run(None, self.inputs)[0]
 
     def grow(self, x: np.ndarray) -> None:
@@ -249,7 +243,6 @@ class Chain:
         ]
         self.current = rng.choice(choices)()
 
-
     def write(self, root: pathlib.Path) -> None:
         place = root / "test_data_set_0"
         place.mkdir(parents=True, exist_ok=True)
@@ -260,7 +253,7 @@ class Chain:
         try:
             tensor = numpy_helper.from_array(self.value()).SerializeToString()
             (place / "output_0.pb").write_bytes(tensor)
-        except Exception as error:  # noqa: BLE001 - the runtime has many kinds
+        except Exception as error:
             (root / "refused").write_text(str(error))
 
 
@@ -271,7 +264,7 @@ def main(directory: str, seed: int, count: int) -> None:
         for _ in range(chain.rng.randint(1, 4)):
             try:
                 value = chain.value()
-            except Exception:  # noqa: BLE001 - refused: it grows no further
+            except Exception:
                 break
             if value.size > 10_000:
                 break

@@ -8,6 +8,8 @@ mod load;
 mod operators;
 mod run;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use stridewise_core::{DType, Error, Result};
@@ -76,9 +78,7 @@ impl Model {
     /// Reads and checks the model in a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::file(format!("the file cannot be read: {error}")));
-        bytes
+        contents(path)
             .and_then(|bytes| Model::from_bytes(&bytes))
             .map_err(|error| error.note("file", path.display()))
     }
@@ -122,6 +122,27 @@ impl Label {
             name => error.named(name),
         };
         error.within(self.operator).note("node", self.text())
+    }
+}
+
+/// The bytes of a file, unless they are more than any message has.
+fn contents(path: &Path) -> Result<Vec<u8>> {
+    const MOST: u64 = i32::MAX as u64;
+    let failed = |error| Error::file(format!("the file cannot be read: {error}"));
+    let file = File::open(path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    let mut bytes = Vec::new();
+    if len <= MOST {
+        // What is no regular file may say it is short and go on for ever.
+        file.take(MOST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+    }
+    match len.max(bytes.len() as u64) {
+        len if len > MOST => Err(Error::file(format!(
+            "the file has {len} bytes, but no ONNX model has 2 GiB or more"
+        ))),
+        _ => Ok(bytes),
     }
 }
 
