@@ -261,6 +261,7 @@ impl<'py> Argument<Cpu> for Object<'py> {
             Ok(value) => {
                 if let Some(Held::Given(object)) = origin
                     && is_same(&object.get().inner, value)
+                    && object.get().inner.kept().is_none()
                 {
                     return Ok(object.clone().into_any().unbind());
                 }
@@ -288,14 +289,19 @@ impl<'py> Argument<Cpu> for Object<'py> {
     ) -> Result<Py<PyAny>, Raised> {
         // SAFETY: as above.
         let py = unsafe { Python::assume_attached() };
-        let pair = (handed_out(value, origin)?, sizes_found(py, &dims)?);
+        // Nothing is made here, so the object is handed back with all it has.
+        let x = match origin {
+            Some(Held::Given(given)) => given.clone().into_any().unbind(),
+            _ => handed_out(value, origin)?,
+        };
+        let pair = (x, sizes_found(py, &dims)?);
         Ok(pair.into_pyobject(py)?.into_any().unbind())
     }
 }
 
 /// Whether a result is the very tensor that was given.
 #[inline]
-fn is_same(given: &Tensor, result: &Tensor) -> bool {
+pub(crate) fn is_same(given: &Tensor, result: &Tensor) -> bool {
     // Number by number: a comparison of memory would wait for the result to be written first.
     given.rank() == result.rank()
         && given.shares_storage_with(result)
@@ -313,12 +319,15 @@ fn is_same(given: &Tensor, result: &Tensor) -> bool {
             .all(|(a, b)| a == b)
 }
 
-/// The object of a tensor: the one it came from, where it is the very same.
+/// The object of a tensor: the one it came from, where it is the very same. One with a history is not: what comes
+/// this way was made under `no_grad`, and has none.
 fn handed_out(value: Tensor, origin: Option<&Held<'_>>) -> Result<Py<PyAny>, Raised> {
     // SAFETY: as above.
     let py = unsafe { Python::assume_attached() };
     match origin {
-        Some(Held::Given(given)) if is_same(&given.get().inner, &value) => {
+        Some(Held::Given(given))
+            if is_same(&given.get().inner, &value) && given.get().inner.kept().is_none() =>
+        {
             Ok(given.clone().into_any().unbind())
         }
         _ => Ok(object(py, value)?.into_any().unbind()),

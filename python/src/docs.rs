@@ -258,6 +258,11 @@ fn raises(entry: &Entry) -> Vec<(String, &'static str)> {
             "A number or the result is larger than any machine.",
         ),
         (
+            entry.has_out(),
+            "GradientError",
+            "`out` is given, but a tensor requires a gradient.",
+        ),
+        (
             entry.kind != Kind::View,
             "OutOfMemory",
             "The result does not fit into memory.",

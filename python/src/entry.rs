@@ -21,6 +21,8 @@ use stridewise::{Cpu, Error, Tensor, take_into};
 use crate::arguments::{Object, Raised};
 use crate::docs::docstring;
 use crate::foreign;
+use crate::gradients;
+use crate::graphs::{self, symbolic::PySymbolic};
 use crate::tensor::PyTensor;
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
@@ -150,7 +152,7 @@ fn run<'py>(
         },
         None => None,
     };
-    answer(py, line, entry, given, named, out)
+    answer(py, line, entry, given, named, out, label.as_ref())
         .map_err(|raised| raised.exception(py, entry.name, label))
 }
 
@@ -215,7 +217,12 @@ fn answer<'py>(
     given: &mut Positional<'py>,
     named: &mut Keywords<'_, 'py>,
     out: Option<Object<'py>>,
+    label: Option<&String>,
 ) -> Result<Py<PyAny>, Raised> {
+    if let Some(graph) = graphs::trace::wanted(all(given, named))? {
+        graph.at(graphs::trace::source(py), label.cloned());
+        return call_at(&graph, line, given, named);
+    }
     if let Some(out) = out.filter(|out| !out.get().is_none()) {
         return take_out(entry, given, named, out.get());
     }
@@ -234,7 +241,10 @@ fn answer<'py>(
         let stand_in = crate::tensor::object(py, stand_in)?.into_any();
         original = Some(std::mem::replace(first, stand_in.into()));
     }
-    let answer = call_at(&Cpu, line, given, named)?;
+    let answer = match gradients::wanted(all(given, named))? {
+        false => call_at(&Cpu, line, given, named)?,
+        true => call_at(&gradients::tape(), line, given, named)?,
+    };
     match original {
         None => Ok(answer),
         Some(array) => {
@@ -242,6 +252,15 @@ fn answer<'py>(
             Ok((array.get(), dims).into_pyobject(py)?.into_any().unbind())
         }
     }
+}
+
+/// All arguments, by position and by name.
+#[inline]
+fn all<'a, 'py>(
+    given: &'a [Object<'py>],
+    named: &'a [(&str, Object<'py>)],
+) -> impl Iterator<Item = &'a Object<'py>> {
+    given.iter().chain(named.iter().map(|(_, object)| object))
 }
 
 /// `take` into memory of the caller's.
@@ -252,6 +271,13 @@ fn take_out<'py>(
     out: &Bound<'py, PyAny>,
 ) -> Result<Py<PyAny>, Raised> {
     let work = || -> Result<(), Raised> {
+        if gradients::wanted(all(given, named))? {
+            let message = "a tensor requires a gradient, but none comes back through out";
+            let error = Error::gradient(message).at_argument("out");
+            return Err(error
+                .help("leave out away, or call `detach()` first")
+                .into());
+        }
         let mut bound = Matched::new(&Cpu, entry);
         bound.fill(given, named)?;
         let (input, index) = (bound.receiver()?, bound.tensor()?);
@@ -288,7 +314,7 @@ fn read_name(value: &Object<'_>) -> Result<Option<String>, Raised> {
 /// Adds every operator to the module and to the type.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    let class = py.get_type::<PyTensor>();
+    let (class, symbolic) = (py.get_type::<PyTensor>(), py.get_type::<PySymbolic>());
     let home = module.name()?;
     for (line, entry) in TABLE.iter().enumerate() {
         let Some((function, method)) = FUNCTIONS.get(line).zip(METHODS.get(line)) else {
@@ -307,11 +333,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(entry.name, function)?;
         if entry.is_method() {
             let def = definition(entry, *method, true);
-            // SAFETY: as above; the type is a heap type that takes attributes.
-            let method = unsafe {
-                Bound::from_owned_ptr_or_err(py, ffi::PyDescr_NewMethod(class.as_type_ptr(), def))?
-            };
-            class.setattr(entry.name, method)?;
+            for class in [&class, &symbolic] {
+                // SAFETY: as above; the type is a heap type that takes attributes.
+                let method = unsafe {
+                    let method = ffi::PyDescr_NewMethod(class.as_type_ptr(), def);
+                    Bound::from_owned_ptr_or_err(py, method)?
+                };
+                class.setattr(entry.name, method)?;
+            }
         }
     }
     Ok(())

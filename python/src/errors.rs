@@ -29,6 +29,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Memory(_) => "OutOfMemory",
         Error::File(_) => "FileError",
         Error::TooEarly(_) => "TooEarly",
+        Error::Gradient(_) => "GradientError",
         _ => "StridewiseError",
     };
     let classes =

@@ -8,6 +8,8 @@ mod entry;
 mod errors;
 mod files;
 mod foreign;
+mod gradients;
+mod graphs;
 mod look;
 mod shapes;
 mod symbol;
@@ -44,6 +46,8 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tensor::register(module)?;
     shapes::register(module)?;
     files::register(module)?;
+    gradients::register(module)?;
+    graphs::register(module)?;
     module.add_function(wrap_pyfunction!(_table, module)?)?;
     for dtype in DType::ALL {
         module.add(dtype.name(), PyDType::object(module.py(), dtype)?)?;

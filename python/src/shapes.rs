@@ -15,6 +15,7 @@ use stridewise::repeat_plan as plan;
 use crate::arguments::{Object, Raised, sizes_found};
 use crate::errors::OrRaise;
 use crate::foreign;
+use crate::gradients;
 
 /// A scope for checks of shapes: a symbol bound by one check holds in the next.
 ///
@@ -64,9 +65,13 @@ impl PyShapes {
                 let (_, dims) = self.0.enforce(&stand_in, pattern)?;
                 return Ok((x, sizes_found(py, &dims)?).into_py_any(py)?);
             }
-            let held = literal(&Cpu, &Object::from(x.clone()), "x")?;
+            let mut x = Object::from(x.clone());
+            if gradients::wanted([&x])? {
+                x = Object::from(gradients::literal_object(x.get(), "x")?.into_any());
+            }
+            let held = literal(&Cpu, &x, "x")?;
             let checked = self.0.enforce(Borrow::<Tensor>::borrow(&held), pattern)?;
-            Object::checked(checked, Some(&held))
+            <Object<'_> as Argument<Cpu>>::checked(checked, Some(&held))
         };
         check().map_err(|raised| raised.exception(py, "enforce_shape", name))
     }

@@ -2,9 +2,15 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use stridewise::dim::Dim;
 use stridewise::params::Symbol;
+use stridewise::size::Size;
 
-/// A name for a size, in patterns.
+use crate::graphs::dim::computed;
+
+type Computed<'py> = PyResult<Bound<'py, PyAny>>;
+
+/// A name for a size, in patterns and in graphs.
 #[pyclass(name = "Symbol", module = "stridewise", frozen, eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PySymbol(pub(crate) Symbol);
@@ -20,6 +26,30 @@ impl PySymbol {
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
+    }
+
+    fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "+", Dim::plus)
+    }
+
+    fn __radd__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "+", |a, b| b.plus(a))
+    }
+
+    fn __mul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "*", Dim::times)
+    }
+
+    fn __rmul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "*", |a, b| b.times(a))
+    }
+
+    fn __floordiv__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "//", Dim::over)
+    }
+
+    fn __rfloordiv__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "//", |a, b| b.over(a))
     }
 
     fn __str__(&self) -> &str {

@@ -18,6 +18,7 @@ from stridewise._errors import (
     AxisError,
     DTypeError,
     FileError,
+    GradientError,
     IndexOutOfRange,
     IndexShapeError,
     OutOfMemory,
@@ -26,8 +27,10 @@ from stridewise._errors import (
     TooEarly,
     TooLarge,
 )
+from stridewise._gradients import grad, no_grad
+from stridewise._graphs import graph, trace
 from stridewise._stridewise import *
-from stridewise._stridewise import Symbol, asarray
+from stridewise._stridewise import Dim, Graph, Spec, Symbol, SymbolicTensor, asarray
 from stridewise._stridewise import __version__ as __version__
 
 # These hide a built-in, so they are not part of `import *`.
@@ -37,19 +40,25 @@ from stridewise._stridewise import sum as sum
 
 to_tensor = asarray
 symbol = Symbol
+spec = Spec
 
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "AxisError",
     "DTypeError",
+    "Dim",
     "FileError",
+    "GradientError",
+    "Graph",
     "IndexOutOfRange",
     "IndexShapeError",
     "OutOfMemory",
     "ShapeError",
+    "Spec",
     "StridewiseError",
     "Symbol",
+    "SymbolicTensor",
     "Tensor",
     "TooEarly",
     "TooLarge",
@@ -63,23 +72,29 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "grad",
+    "graph",
     "int8",
     "int16",
     "int32",
     "int64",
     "load",
     "nn",
+    "no_grad",
     "repeat_plan",
     "save",
     "shapes",
     "shares_memory",
+    "spec",
     "symbol",
     "to_tensor",
+    "trace",
     "typing",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "vjp",
     # names: written by `cargo xtask docs`
     "atleast_1d",
     "atleast_2d",

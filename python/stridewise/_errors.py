@@ -68,3 +68,7 @@ class FileError(StridewiseError, OSError):
 
 class TooEarly(StridewiseError, RuntimeError):
     """The answer depends on something that is only known when a graph runs."""
+
+
+class GradientError(StridewiseError, RuntimeError):
+    """There is no history to differentiate by, it has been let go, or it would be lost."""

@@ -86,6 +86,31 @@ def layers() -> None:
     assert_type(layer(sw.zeros([6])), Any)
 
 
+@sw.no_grad()
+def turned(x: sw.Tensor, times: int = 1) -> sw.Tensor:
+    """A function keeps its type."""
+    return x.flip(0) if times % 2 else x
+
+
+def gradients() -> None:
+    """Gradients are tensors, one for each input; what a function gives keeps its type."""
+    x = sw.to_tensor([1.0, 2.0], requires_grad=True)
+    x.repeat(2).backward([1.0, 2.0, 3.0, 4.0], retain_graph=True)
+    assert_type(x.grad, sw.Tensor | None)
+    x.grad = None
+    assert_type(x.requires_grad, bool)
+    assert_type(x.detach(), sw.Tensor)
+    assert_type(turned(x, times=3), sw.Tensor)
+    with sw.no_grad():
+        assert_type(x.T, sw.Tensor)
+    y, pullback = sw.vjp(lambda x: sw.repeat(x, 2), x)
+    assert_type(y, sw.Tensor)
+    assert_type(pullback([1.0, 2.0, 3.0, 4.0]), tuple[sw.Tensor, ...])
+    parts, _ = sw.vjp(sw.unstack, x)
+    assert_type(parts, list[sw.Tensor])
+    sw.grad(lambda x, y: sw.sum(sw.concat([x, y])), argnums=(0, 1))([1.0], [2.0])
+
+
 def padded(x: ArrayLike, sizes: SizesLike, pattern: Pattern, dtype: DTypeLike) -> sw.Tensor:
     """Annotations of a user's own."""
     checked, _ = sw.asarray(x).enforce_shape(pattern)
@@ -99,4 +124,5 @@ if __name__ == "__main__":
     foreign_arrays()
     errors()
     layers()
+    gradients()
     assert padded([1.0], [3], ["n"], "float32").shape == (3,)

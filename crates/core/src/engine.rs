@@ -7,7 +7,7 @@ use crate::axis::Axis;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::params::{Extent, Mode, Scalar};
+use crate::params::{Extent, Mode, Scalar, Symbol};
 use crate::size::{Shape, Size, Truth, tuple};
 
 /// A tensor of some engine, and the way back to that engine.
@@ -50,6 +50,20 @@ pub enum Condition<S> {
     Same(S, S),
     /// The first divides the second (0 divides only 0).
     Divides(S, S),
+    /// An axis of one size can be read as one of the other: they are equal, or it has size 1.
+    Stretches {
+        /// The size it has.
+        from: S,
+        /// The size it is read as.
+        to: S,
+    },
+    /// An index, counted from either end, lies inside.
+    Inside {
+        /// The size of the axis.
+        size: S,
+        /// The index.
+        index: isize,
+    },
     /// There is something to read: `reads` is 0, or `from` is not.
     Readable {
         /// How many reads there are.
@@ -66,10 +80,22 @@ impl<S: Size> Condition<S> {
         match self {
             Condition::Same(a, b) => a.same(b),
             Condition::Divides(a, b) => match (a.known(), b.known()) {
-                (Some(a), Some(b)) => (if a == 0 { b == 0 } else { b % a == 0 }).into(),
                 (Some(1), _) | (_, Some(0)) => Truth::Yes,
-                _ => a.same(b),
+                _ => a.divides(b),
             },
+            Condition::Stretches { from, to } => match (from.same(to), from.is(1)) {
+                (Truth::Yes, _) | (_, Truth::Yes) => Truth::Yes,
+                (Truth::No, Truth::No) => Truth::No,
+                _ => Truth::Unknown,
+            },
+            Condition::Inside { size, index } => {
+                // As many indices as the furthest one wants, counted from either end.
+                let wanted = match usize::try_from(*index) {
+                    Ok(index) => index.saturating_add(1),
+                    Err(_) => index.unsigned_abs(),
+                };
+                size.at_least(wanted)
+            }
             Condition::Readable { reads, from } => match (reads.is(0), from.is(0)) {
                 (Truth::Yes, _) | (_, Truth::No) => Truth::Yes,
                 (Truth::No, Truth::Yes) => Truth::No,
@@ -127,6 +153,12 @@ pub trait Engine: Sized {
 
     /// The elements of an integer tensor of rank 0 or 1, as sizes.
     fn read_sizes(&self, x: &Self::Value) -> Result<Vec<Extent<Self::Size>>>;
+
+    /// The element of an integer tensor of rank 0, as a size.
+    fn read_size(&self, x: &Self::Value) -> Result<Extent<Self::Size>> {
+        let none = || Error::type_("a size is read from a tensor without elements");
+        self.read_sizes(x)?.pop().ok_or_else(none)
+    }
 
     /// The tensor seen through an axis map, which is asked for every output axis and may refuse. No data
     /// moves, but for a merge that memory does not allow.
@@ -271,6 +303,37 @@ pub trait Engine: Sized {
     #[cold]
     fn shape_text(&self, x: &Self::Value) -> String {
         self.shape(x).map_or_else(|_| "unknown".to_string(), tuple)
+    }
+
+    /// The sizes of a tensor as a 1-D `int64` tensor, which may have unknown length while the rank is unknown.
+    fn sizes_of(&self, x: &Self::Value) -> Result<Self::Value> {
+        self.sizes(&self.shape(x)?)
+    }
+
+    /// The sizes of a tensor of unknown rank, once it is required to have `front` axes, then any number where
+    /// `open` says so, then `back` axes: those in between may be one size that stands for many. Beside them the
+    /// product of those in between.
+    #[cold]
+    fn outlined(
+        &self,
+        _x: &Self::Value,
+        _front: usize,
+        _back: usize,
+        _open: bool,
+    ) -> Result<(Shape<Self::Size>, Self::Size)> {
+        Err(Error::too_early("the rank is not known yet"))
+    }
+
+    /// The tensor, now that its sizes are known to be these.
+    #[inline]
+    fn learned(&self, x: &Self::Value, _sizes: &[Self::Size]) -> Self::Value {
+        x.clone()
+    }
+
+    /// The size that a symbol stands for everywhere on this engine.
+    #[inline]
+    fn meaning(&self, _symbol: &Symbol) -> Option<Self::Size> {
+        None
     }
 
     /// How many elements.

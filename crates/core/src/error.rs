@@ -62,6 +62,8 @@ families! {
     file File
     /// The answer depends on something that is only known when a graph runs.
     too_early TooEarly
+    /// There is no history to differentiate by, or it has been let go.
+    gradient Gradient
 }
 
 /// The details of an [`Error`]. Fields that do not apply are `None`.

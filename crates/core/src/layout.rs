@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::axis::Axis;
 use crate::error::{Error, Result};
 use crate::inline::Inline;
-use crate::size::{Size, tuple};
+use crate::size::{Size, clip, tuple};
 
 #[doc(hidden)]
 pub use seen::Seen;
@@ -308,7 +308,7 @@ impl Layout {
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
                     }
-                    (len, stride.wrapping_mul(step))
+                    (len, stride.wrapping_mul(taken(step, old_dims[of])))
                 }
                 Axis::Split { of, len, inner } => {
                     if of != splitting {
@@ -321,6 +321,28 @@ impl Layout {
                         .saturating_add(spread);
                     inside &= spread < old_dims[of];
                     (len, old_strides[of].wrapping_mul(inner as isize))
+                }
+                Axis::Stretch { of, len } => match old_dims[of] {
+                    1 => (len, 0),
+                    size if size == len => {
+                        inside &= mark(&mut seen, of);
+                        (len, old_strides[of])
+                    }
+                    size => return Err(cannot_stretch(of, size, len)),
+                },
+                Axis::Range {
+                    of,
+                    start,
+                    stop,
+                    step,
+                } => {
+                    inside = false;
+                    let (start, len) = clip(old_dims[of], start, stop, step);
+                    let stride = old_strides[of];
+                    if len > 0 && self.end > 0 {
+                        offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
+                    }
+                    (len, stride.wrapping_mul(taken(step, old_dims[of])))
                 }
                 Axis::Merge(run) => {
                     inside = false;
@@ -420,6 +442,20 @@ impl Extent {
         let reaches = offset.saturating_add(self.low) >= 0 && high < isize::MAX / width as isize;
         reaches.then_some(high as usize + 1)
     }
+}
+
+/// A step along an axis, shortened to its size: one past that is never taken, and its stride might not fit an
+/// `isize` once it counts bytes.
+#[inline]
+fn taken(step: isize, size: usize) -> isize {
+    let reach = isize::try_from(size).unwrap_or(isize::MAX).max(1);
+    step.clamp(-reach, reach)
+}
+
+#[cold]
+fn cannot_stretch(axis: usize, size: usize, len: usize) -> Error {
+    let message = format!("axis {axis} has size {size}, which cannot be read as {len}");
+    Error::shape(message).at_axis(axis).sizes(size, len)
 }
 
 #[cold]

@@ -3,6 +3,7 @@
 
 pub mod axis;
 pub mod call;
+pub mod dim;
 pub mod dtype;
 pub mod engine;
 pub mod error;

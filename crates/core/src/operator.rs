@@ -2,8 +2,13 @@
 
 use std::fmt::Debug;
 
+use crate::call::Parameters;
+use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::operators::{Dims, TABLE};
+use crate::params::Sizes;
+use crate::size::Size;
 
 /// The name an operator goes by everywhere; given by its line in the operator table.
 pub trait Named {
@@ -11,10 +16,70 @@ pub trait Named {
     const NAME: &'static str;
 }
 
+/// An operator as the call that makes it.
+pub trait Written<S: Size>: Named {
+    /// The arguments beside tensors; given by its line in the operator table.
+    fn parameters(&self) -> Parameters<S>;
+
+    /// Its line of the operator table, if it has one.
+    fn place() -> Option<usize> {
+        TABLE.iter().position(|entry| entry.name == Self::NAME)
+    }
+}
+
+/// What an operator returns: tensors, in a form that depends on the operator.
+pub trait Outputs<V, S>: Sized {
+    /// Shows every tensor in it, in order, to be exchanged for another.
+    fn each(&mut self, change: &mut dyn FnMut(&mut V));
+
+    /// The form with tensors about which nothing is known, where that is possible.
+    fn open(make: &mut dyn FnMut() -> V) -> Option<Self>;
+}
+
+impl<V, S> Outputs<V, S> for V {
+    fn each(&mut self, change: &mut dyn FnMut(&mut V)) {
+        change(self);
+    }
+
+    fn open(make: &mut dyn FnMut() -> V) -> Option<V> {
+        Some(make())
+    }
+}
+
+impl<V, S> Outputs<V, S> for Vec<V> {
+    fn each(&mut self, change: &mut dyn FnMut(&mut V)) {
+        self.iter_mut().for_each(change);
+    }
+
+    fn open(_make: &mut dyn FnMut() -> V) -> Option<Vec<V>> {
+        None
+    }
+}
+
+impl<V, S> Outputs<V, S> for (V, Dims<S>) {
+    fn each(&mut self, change: &mut dyn FnMut(&mut V)) {
+        change(&mut self.0);
+    }
+
+    fn open(_make: &mut dyn FnMut() -> V) -> Option<Self> {
+        None
+    }
+}
+
 /// An operator: a struct of parameters that can lower itself on any engine.
-pub trait Operator<E: Engine>: Named + Clone + Debug {
+pub trait Operator<E: Engine>: Written<E::Size> + Clone + Debug {
     /// What it returns: a tensor, a list of them, or a tensor and what was learnt about it.
-    type Output;
+    type Output: Outputs<E::Value, E::Size>;
+
+    /// The element type of what it returns, given those of its inputs: it depends on no shape.
+    fn dtype(&self, inputs: &[DType]) -> DType {
+        inputs.first().copied().unwrap_or(DType::F64)
+    }
+
+    /// The sizes of what it returns, where a parameter says them; `-1` is whatever fits.
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        None
+    }
 
     /// Expresses the operator in primitives. Checks every argument first; nothing has happened when it fails.
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<Self::Output>;

@@ -44,6 +44,15 @@ pub trait Size: Clone + Debug + Display + From<usize> + 'static {
     /// The quotient; only meaningful where `divisor` divides `self`. `None` for a divisor of 0.
     fn over(&self, divisor: &Self) -> Option<Self>;
 
+    /// Whether this divides another; 0 divides only 0.
+    fn divides(&self, other: &Self) -> Truth;
+
+    /// How many indices Python's `[start:stop:step]` takes of an axis of this size. The step is not 0.
+    fn sliced(&self, start: Option<isize>, stop: Option<isize>, step: isize) -> Option<Self>;
+
+    /// Whether this is `n` or more.
+    fn at_least(&self, n: usize) -> Truth;
+
     /// Whether this is the number `n`.
     fn is(&self, n: usize) -> Truth {
         self.same(&Self::from(n))
@@ -87,6 +96,43 @@ impl Size for usize {
     fn over(&self, divisor: &usize) -> Option<usize> {
         self.checked_div(*divisor)
     }
+
+    fn divides(&self, other: &usize) -> Truth {
+        other.checked_rem(*self).unwrap_or(*other).is(0)
+    }
+
+    #[inline]
+    fn at_least(&self, n: usize) -> Truth {
+        (*self >= n).into()
+    }
+
+    fn sliced(&self, start: Option<isize>, stop: Option<isize>, step: isize) -> Option<usize> {
+        Some(clip(*self, start, stop, step).1)
+    }
+}
+
+/// Python's rule for `start:stop:step` on an axis: ends outside are clipped, absent ones mean the whole way.
+/// Gives the first index (0 where there is none) and how many there are. The step is not 0.
+pub fn clip(size: usize, start: Option<isize>, stop: Option<isize>, step: isize) -> (usize, usize) {
+    let size = size as isize;
+    let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
+    let clip = |end: isize| {
+        let from_front = if end < 0 {
+            end.saturating_add(size)
+        } else {
+            end
+        };
+        from_front.clamp(low, high)
+    };
+    let (near, far) = if step > 0 { (low, high) } else { (high, low) };
+    let start = start.map_or(near, clip);
+    let stop = stop.map_or(far, clip);
+    let distance = if step > 0 { stop - start } else { start - stop };
+    let len = match usize::try_from(distance) {
+        Ok(distance) => distance.div_ceil(step.unsigned_abs().max(1)),
+        Err(_) => 0,
+    };
+    (if len == 0 { 0 } else { start as usize }, len)
 }
 
 /// Writes a list the way Python writes a tuple: `()`, `(3,)`, `(2, 3)`.
@@ -99,7 +145,7 @@ pub fn tuple<T: Display>(items: impl IntoIterator<Item = T>) -> String {
 }
 
 /// `1 size`, `3 sizes`.
-pub(crate) fn counted(n: impl Display, noun: &str) -> String {
+pub fn counted(n: impl Display, noun: &str) -> String {
     let n = n.to_string();
     let s = if n == "1" { "" } else { "s" };
     format!("{n} {noun}{s}")

@@ -6,6 +6,7 @@ mod engine;
 mod format;
 pub mod kernels;
 pub mod pool;
+pub mod primitives;
 mod scalar;
 pub mod storage;
 mod tensor;

@@ -416,9 +416,15 @@ fn fits(storage: &Storage, dtype: DType, end: usize) -> bool {
 }
 
 /// Storage that is still being written, by the one who has it.
-pub(crate) struct Room(Arc<Storage>);
+pub struct Room(Arc<Storage>);
 
 impl Room {
+    /// Memory that was a result's, if nobody else has it, it is ours, and there is enough of it.
+    pub(crate) fn again(mut storage: Arc<Storage>, bytes: usize) -> Option<Room> {
+        let own = Arc::get_mut(&mut storage).is_some() && !storage.is_foreign();
+        (own && storage.len() >= bytes).then_some(Room(storage))
+    }
+
     /// The first byte.
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut u8 {

@@ -1,9 +1,10 @@
-//! One model on several engines: run, differentiated, and looked at without data.
+//! One model on several engines: run, differentiated, recorded, and looked at without data.
 #![allow(clippy::unwrap_used)]
 
 use stridewise_core::DType;
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_dry::Dry;
+use stridewise_graph::Graph;
 use stridewise_onnx::{DeclaredSize, Model, Writer};
 use stridewise_tape::Tape;
 
@@ -49,6 +50,63 @@ fn a_model_tells_its_shapes_without_data() {
     let constant = |_: DType, _: &[usize], _: &[u8]| unreachable!();
     let outputs = model.run(&dry, constant, [("x", x)]).unwrap();
     assert_eq!(outputs[0].1.shape(), [8 << 20]);
+}
+
+#[test]
+fn a_model_becomes_a_graph_of_any_size() {
+    let (model, graph) = (model(), Graph::new());
+    let x = graph
+        .input("x", DType::F64, "[*any]".parse().unwrap())
+        .unwrap();
+    let constant = |_: DType, _: &[usize], _: &[u8]| unreachable!();
+    let outputs = model.run(&graph, constant, [("x", x)]).unwrap();
+    let program = graph.finish(&[&outputs[0].1]).unwrap();
+    for n in [0, 1, 5] {
+        let values = (0..3 * n).map(|n| n as f64).collect();
+        let x = Tensor::from_vec(values, &[n, 3]).unwrap();
+        let now = model
+            .run(&Cpu, Tensor::from_bytes, [("x", x.clone())])
+            .unwrap();
+        let later = program.run(&[x]).unwrap();
+        assert_eq!(
+            later[0].to_vec::<f64>().unwrap(),
+            now[0].1.to_vec::<f64>().unwrap()
+        );
+    }
+    // What the model declares, the graph requires in every run.
+    for shape in [&[2, 4][..], &[6]] {
+        let x = Tensor::from_vec(vec![0.0; shape.iter().product()], shape).unwrap();
+        let error = program.run(&[x]).unwrap_err();
+        assert_eq!(error.report().operator(), "enforce_shape", "{error}");
+    }
+}
+
+#[test]
+fn names_of_sizes_are_required_to_agree_in_every_run_of_a_graph() {
+    let mut writer = Writer::new("agree");
+    let n = || DeclaredSize::from("n");
+    let a = writer.input("a", DType::F64, [n()]).unwrap();
+    let b = writer.input("b", DType::F64, [n()]).unwrap();
+    let y = writer.concat(&[&a, &b], 0);
+    writer
+        .output("y", &y, DType::F64, [DeclaredSize::Any])
+        .unwrap();
+    let model = Model::from_bytes(&writer.to_bytes()).unwrap();
+    let graph = Graph::new();
+    let input = |name: &str, shape: &str| {
+        let shape = shape.parse().unwrap();
+        (
+            name.to_string(),
+            graph.input(name, DType::F64, shape).unwrap(),
+        )
+    };
+    let inputs = [input("a", "[p]"), input("b", "[q]")];
+    let constant = |_: DType, _: &[usize], _: &[u8]| unreachable!();
+    let outputs = model.run(&graph, constant, inputs).unwrap();
+    let program = graph.finish(&[&outputs[0].1]).unwrap();
+    let zeros = |n: usize| Tensor::from_vec(vec![0.0; n], &[n]).unwrap();
+    assert_eq!(program.run(&[zeros(2), zeros(2)]).unwrap()[0].shape(), [4]);
+    assert!(program.run(&[zeros(2), zeros(3)]).is_err());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! `STRIDEWISE_ONNX_NODE_TESTS` names the directory that holds them; `write_node_tests.py` beside this file writes
 //! one from the `onnx` package. Every test whose nodes are all supported operators must give the very bytes, but for
 //! sums of floats, which are added in another order there. `write_random_models.py` writes others of the same kind,
-//! with what ONNX Runtime gives for them, and a file `refused` where it gives nothing.
+//! with what ONNX Runtime gives for them, and a file `refused` where it gives nothing. Those that can be graphs of
+//! unknown sizes must give the same by that way.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -11,8 +12,10 @@ use std::fs;
 use std::path::Path;
 
 use stridewise_core::DType;
-use stridewise_cpu::compare::{Tolerance, allclose};
+use stridewise_core::dim::Dim;
+use stridewise_cpu::compare::{Tolerance, allclose, array_equal};
 use stridewise_cpu::{Cpu, Tensor};
+use stridewise_graph::Graph;
 use stridewise_onnx::proto::{ModelProto, decode_model, decode_tensor};
 use stridewise_onnx::{Data, Model};
 
@@ -30,6 +33,7 @@ fn the_node_tests_of_onnx_pass_where_their_operators_are_supported() {
         return;
     };
     let (mut passed, mut skipped, mut failed) = (0, BTreeMap::<String, usize>::new(), Vec::new());
+    let mut graphs = 0;
     let mut by_operator = BTreeMap::<String, usize>::new();
     let listed = fs::read_dir(&root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
     let mut directories: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
@@ -39,7 +43,7 @@ fn the_node_tests_of_onnx_pass_where_their_operators_are_supported() {
         .filter(|path| path.join("model.onnx").is_file())
     {
         let model = decode_model(&fs::read(directory.join("model.onnx")).unwrap()).unwrap();
-        match run(directory, &model) {
+        match run(directory, &model, &mut graphs) {
             Ok(Outcome::Passed) => {
                 passed += 1;
                 for operator in operators(&model) {
@@ -55,11 +59,13 @@ fn the_node_tests_of_onnx_pass_where_their_operators_are_supported() {
         "{passed} passed, {} failed, {unsupported} skipped",
         failed.len()
     );
+    println!("{graphs} of those that passed were graphs of unknown sizes too");
     println!("passed, by operator: {by_operator:?}");
     for (why, count) in &skipped {
         println!("skipped {count}: {why}");
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(graphs > 0, "no model became a graph in {}", root.display());
     assert!(passed > 0, "no test ran in {}", root.display());
 }
 
@@ -96,8 +102,32 @@ fn differ_by_rounding(got: &Tensor, wanted: &Data) -> bool {
     })
 }
 
+/// The outputs by way of a graph that knows the length of lists of numbers, which may be sizes, and no other size.
+/// Models whose sizes, axes or places are inputs cannot all be graphs.
+fn in_a_graph(model: &Model, inputs: &[(&str, Tensor)]) -> stridewise_core::Result<Vec<Tensor>> {
+    let graph = Graph::new();
+    let mut symbolic = Vec::new();
+    for (name, x) in inputs {
+        let list = x.rank() == 1 && x.dtype().is_integer();
+        let size = |size: &usize| match list {
+            true => Dim::from(*size),
+            false => graph.unknown(),
+        };
+        let shape: Vec<Dim> = x.shape().iter().map(size).collect();
+        let input = graph.input(name, x.dtype(), shape.as_slice().into())?;
+        symbolic.push((*name, input));
+    }
+    let constant = |dtype: DType, shape: &[usize], bytes: &[u8]| {
+        Tensor::from_bytes(dtype, shape, bytes).map(|x| graph.constant(&x))
+    };
+    let outputs = model.run(&graph, constant, symbolic)?;
+    let outputs: Vec<_> = outputs.iter().map(|(_, y)| y).collect();
+    let inputs: Vec<Tensor> = inputs.iter().map(|(_, x)| x.clone()).collect();
+    graph.finish(&outputs)?.run(&inputs)
+}
+
 /// Runs a test. A model that only names what is not supported is skipped, and says why.
-fn run(directory: &Path, proto: &ModelProto) -> Result<Outcome, String> {
+fn run(directory: &Path, proto: &ModelProto, graphs: &mut usize) -> Result<Outcome, String> {
     let supported = Model::supported_operators();
     let others: Vec<String> = operators(proto)
         .into_iter()
@@ -136,12 +166,21 @@ fn run(directory: &Path, proto: &ModelProto) -> Result<Outcome, String> {
                 .map_err(|e| e.to_string())?;
             inputs.push((input.name.as_str(), x));
         }
+        let given = inputs.clone();
         let outputs = match (model.run(&Cpu, Tensor::from_bytes, inputs), refused) {
             (Ok(outputs), false) => outputs,
             (Err(_), true) => return Ok(Outcome::Passed),
             (Ok(_), true) => return Err("it runs, but ought to be refused".to_string()),
             (Err(error), false) => return Err(error.to_string()),
         };
+        if let Ok(later) = in_a_graph(&model, &given) {
+            for ((name, y), later) in outputs.iter().zip(&later) {
+                if !array_equal(y, later, true) || y.dtype() != later.dtype() {
+                    return Err(format!("output {name} is {y}, but {later} in a graph"));
+                }
+            }
+            *graphs += 1;
+        }
         for (at, (name, y)) in outputs.iter().enumerate() {
             let wanted = tensor("output", at)?;
             let got = Data {

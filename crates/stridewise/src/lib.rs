@@ -35,13 +35,14 @@ pub use out::take_into;
 pub use stridewise_core::operators::{concat, repeat_plan, stack};
 pub use stridewise_core::params::Scalar;
 pub use stridewise_core::{
-    Axis, DType, Engine, Error, Layout, Operator, Result, Value, call, dtype, engine, error, index,
+    Axis, DType, Engine, Error, Layout, Operator, Result, Value, call, dim, dtype, engine, error, index,
     layout, nn, operator, operators, params, pattern, size, table,
 };
 pub use stridewise_cpu::compare::{Tolerance, allclose, array_equal, equal, not_equal};
 pub use stridewise_cpu::{Cpu, Element, Tensor, pool};
 pub use stridewise_dry::{self as dry, Dry, Sketch};
-pub use stridewise_tape::{Pullback, Tape, Var, vjp};
+pub use stridewise_graph::{self as graph, Graph, Program, Symbolic};
+pub use stridewise_tape::{ByWatched, History, Pullback, Tape, Var, vjp};
 
 /// What engines and bindings are made of; programs need none of it.
 pub mod internals {

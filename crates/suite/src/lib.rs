@@ -28,6 +28,7 @@ pub mod typed;
 pub use call::{Argument, Call};
 pub use input::Input;
 pub use number::Number;
+pub use random::Choices;
 pub use runner::{Entry, Family, Observation, Observed, Runner};
 
 /// Every group of cases as a test of its own, on the given runner.

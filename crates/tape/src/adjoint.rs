@@ -13,35 +13,41 @@ use crate::inverse;
 use crate::node::{Node, Step};
 
 /// A part of a gradient, and the node it belongs to.
-pub(crate) type Part<'n, E, V> = (&'n Arc<Node<E>>, V);
+pub(crate) type Part<E, V> = (Arc<Node<E>>, V);
 
 /// What a gradient `g` of a node says of those it was made from. It is worked out on any engine that counts as the
 /// node's does; `lift` brings the indices there.
-pub(crate) fn adjoint<'n, E: Engine, G: Engine<Size = E::Size>>(
+pub(crate) fn adjoint<E: Engine, G: Engine<Size = E::Size>>(
     engine: &G,
-    node: &'n Node<E>,
+    node: &Node<E>,
     g: &G::Value,
     lift: impl Fn(&E::Value) -> G::Value,
-) -> Result<Vec<Part<'n, E, G::Value>>> {
+) -> Result<Vec<Part<E, G::Value>>> {
     let mut parts = Vec::new();
-    match &node.step {
+    match &*node.step() {
         Step::Watched => {}
+        Step::Freed => return Err(freed()),
         Step::View { x, axes } => {
             if let Some(x) = x {
-                parts.push((x, inverse::view(engine, axes, &x.shape, g)?));
+                parts.push((x.clone(), inverse::view(engine, axes, &x.shape, g)?));
             }
         }
-        Step::Copy { x } => parts.extend(x.iter().map(|x| (x, g.clone()))),
+        Step::Same { x } | Step::Copy { x } => {
+            parts.extend(x.iter().map(|x| (x.clone(), g.clone())));
+        }
         Step::Cast { x } => {
             if let Some(x) = x {
-                parts.push((x, cast(engine, g, x.dtype)?));
+                parts.push((x.clone(), cast(engine, g, x.dtype)?));
             }
         }
-        Step::Add { a, b } => parts.extend([a, b].into_iter().flatten().map(|x| (x, g.clone()))),
+        Step::Add { a, b } => {
+            let given = [a, b].into_iter().flatten();
+            parts.extend(given.map(|x| (x.clone(), g.clone())));
+        }
         Step::Sum { x, axes } => {
             if let Some(x) = x {
                 let spread = spread(engine, g, axes, &x.shape)?;
-                parts.push((x, cast(engine, &spread, x.dtype)?));
+                parts.push((x.clone(), cast(engine, &spread, x.dtype)?));
             }
         }
         Step::Gather {
@@ -54,7 +60,7 @@ pub(crate) fn adjoint<'n, E: Engine, G: Engine<Size = E::Size>>(
                 let zeros = engine.full(x.dtype, Scalar::Int(0), &x.shape)?;
                 let added =
                     engine.scatter_add(&zeros, &lift(index), g, along, without_fill(*mode))?;
-                parts.push((x, added));
+                parts.push((x.clone(), added));
             }
         }
         Step::ScatterAdd {
@@ -64,10 +70,10 @@ pub(crate) fn adjoint<'n, E: Engine, G: Engine<Size = E::Size>>(
             along,
             mode,
         } => {
-            parts.extend(base.iter().map(|x| (x, g.clone())));
+            parts.extend(base.iter().map(|x| (x.clone(), g.clone())));
             if let Some(x) = updates {
                 let read = engine.gather(g, &lift(index), along, without_fill(*mode))?;
-                parts.push((x, read));
+                parts.push((x.clone(), read));
             }
         }
         Step::Concat { xs, sizes, axis } => {
@@ -75,13 +81,18 @@ pub(crate) fn adjoint<'n, E: Engine, G: Engine<Size = E::Size>>(
             for (x, len) in xs.iter().zip(sizes) {
                 if let Some(x) = x {
                     let part = inverse::cut(engine, g, *axis, &start, len)?;
-                    parts.push((x, part));
+                    parts.push((x.clone(), part));
                 }
                 start = start.plus(len).ok_or_else(too_long)?;
             }
         }
     }
     Ok(parts)
+}
+
+fn freed() -> Error {
+    Error::gradient("the history has been let go, as it is once gradients were taken through it")
+        .help("keep it for another time with `backward(retain_graph=True)`")
 }
 
 fn too_long() -> Error {

@@ -6,8 +6,8 @@ use stridewise_core::axis::Axis;
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Condition, Engine};
 use stridewise_core::error::{Error, Result};
-use stridewise_core::params::{Extent, Mode, Scalar};
-use stridewise_core::size::Truth;
+use stridewise_core::params::{Extent, Mode, Scalar, Symbol};
+use stridewise_core::size::{Shape, Truth};
 
 use crate::node::{Node, Step, has_gradient};
 use crate::{Tape, Var};
@@ -72,6 +72,10 @@ impl<E: Engine + Clone> Engine for Tape<E> {
         self.inner.read_sizes(&x.value)
     }
 
+    fn read_size(&self, x: &Var<E>) -> Result<Extent<E::Size>> {
+        self.inner.read_size(&x.value)
+    }
+
     fn try_view(
         &self,
         x: &Var<E>,
@@ -83,7 +87,8 @@ impl<E: Engine + Clone> Engine for Tape<E> {
             return Ok(self.constant(value));
         }
         // Asked again only now: a map that the engine has refused may have no end.
-        let axes = (0..rank).map(axes).collect::<Result<Vec<_>>>()?;
+        let settled = |out| Ok(axes(out)?.settled(|axis| self.size(x, axis)));
+        let axes = (0..rank).map(settled).collect::<Result<Vec<_>>>()?;
         let x = x.node.clone();
         let node = Node::new(&self.inner, &value, Step::View { x, axes })?;
         Ok(Var {
@@ -169,6 +174,31 @@ impl<E: Engine + Clone> Engine for Tape<E> {
 
     fn require(&self, condition: Condition<E::Size>, error: impl FnOnce() -> Error) -> Result<()> {
         self.inner.require(condition, error)
+    }
+
+    fn sizes_of(&self, x: &Var<E>) -> Result<Var<E>> {
+        Ok(self.constant(self.inner.sizes_of(&x.value)?))
+    }
+
+    fn outlined(
+        &self,
+        x: &Var<E>,
+        front: usize,
+        back: usize,
+        open: bool,
+    ) -> Result<(Shape<E::Size>, E::Size)> {
+        self.inner.outlined(&x.value, front, back, open)
+    }
+
+    fn learned(&self, x: &Var<E>, sizes: &[E::Size]) -> Var<E> {
+        Var {
+            value: self.inner.learned(&x.value, sizes),
+            node: x.node.clone(),
+        }
+    }
+
+    fn meaning(&self, symbol: &Symbol) -> Option<E::Size> {
+        self.inner.meaning(symbol)
     }
 
     fn count(&self, x: &Var<E>) -> Result<E::Size> {

@@ -6,7 +6,7 @@ use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::params::{Mode, Scalar};
-use stridewise_core::size::Size;
+use stridewise_core::size::{Size, Truth};
 
 /// The gradient of a view's input, given that of its output.
 pub(crate) fn view<G: Engine>(
@@ -15,6 +15,12 @@ pub(crate) fn view<G: Engine>(
     shape: &[G::Size],
     g: &G::Value,
 ) -> Result<G::Value> {
+    let unsettled = |axis: &&Axis<_>| matches!(axis, Axis::Stretch { .. } | Axis::Range { .. });
+    if let Some(axis) = axes.iter().find(unsettled) {
+        return Err(Error::too_early(format!(
+            "what a gradient goes back through is not known yet: {axis:?}"
+        )));
+    }
     let fresh: Vec<usize> = places(axes, |axis| matches!(axis, Axis::Fresh(_)));
     let kept: Vec<&Axis<G::Size>> = axes
         .iter()
@@ -86,7 +92,17 @@ fn ordered<G: Engine>(
             order.extend(factors(kept, input));
             sources.push(match order.len() - first {
                 0 => Axis::Fresh(G::Size::from(1)),
-                1 => Axis::Of(first),
+                1 => match kept[order[first]] {
+                    // Of another size only where there are no elements at all.
+                    Axis::Split { len, .. } if len.same(&shape[input]) != Truth::Yes => {
+                        Axis::Split {
+                            of: first,
+                            len: shape[input].clone(),
+                            inner: 1.into(),
+                        }
+                    }
+                    _ => Axis::Of(first),
+                },
                 _ => Axis::Merge(first..order.len()),
             });
         }

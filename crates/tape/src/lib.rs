@@ -20,6 +20,7 @@
 mod adjoint;
 mod engine;
 mod gradient;
+mod history;
 mod inverse;
 mod node;
 
@@ -28,7 +29,8 @@ use std::sync::Arc;
 use stridewise_core::engine::{Engine, Value};
 use stridewise_core::error::{Error, Result};
 
-pub use gradient::{Pullback, vjp};
+pub use gradient::{ByWatched, Pullback, vjp};
+pub use history::History;
 use node::{Node, Step};
 
 /// An engine that notes what it does, over another that does it.
@@ -77,6 +79,11 @@ impl<E: Engine + Clone> Tape<E> {
     where
         E: Engine<Value = V>,
     {
+        self.begin(value, Step::Watched)
+    }
+
+    /// A tensor with a history that begins here, or is said to.
+    fn begin(&self, value: &E::Value, step: Step<E>) -> Result<Var<E>> {
         let dtype = self.inner.dtype(value);
         if !node::has_gradient(dtype) {
             return Err(
@@ -85,7 +92,7 @@ impl<E: Engine + Clone> Tape<E> {
                     .help("cast it to float32 or float64 first"),
             );
         }
-        let node = Node::new(&self.inner, value, Step::Watched)?;
+        let node = Node::new(&self.inner, value, step)?;
         Ok(Var {
             value: value.clone(),
             node: Some(node),

@@ -1,9 +1,10 @@
-//! What a tape notes: for each tensor with a history, the primitive that made it and what it was made from.
+//! What a tape notes: for each tensor with a history, the primitive that made it and what it was made from, until
+//! the history is let go.
 
 use std::fmt;
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use stridewise_core::axis::Axis;
 use stridewise_core::dtype::{DType, Family};
@@ -20,7 +21,8 @@ pub(crate) struct Node<E: Engine> {
     pub(crate) number: u64,
     pub(crate) dtype: DType,
     pub(crate) shape: Shape<E::Size>,
-    pub(crate) step: Step<E>,
+    /// Behind a lock, since a history that is done with can be let go while tensors still have it.
+    step: RwLock<Step<E>>,
 }
 
 /// The history of a tensor among those a primitive was given; none for one without.
@@ -29,6 +31,12 @@ pub(crate) type Parent<E> = Option<Arc<Node<E>>>;
 /// The primitive that made a tensor, with what its adjoint needs.
 pub(crate) enum Step<E: Engine> {
     Watched,
+    /// The tensor itself, under another node: to differentiate by it as one among others.
+    Same {
+        x: Parent<E>,
+    },
+    /// What was noted has been let go.
+    Freed,
     View {
         x: Parent<E>,
         axes: Vec<Axis<E::Size>>,
@@ -79,19 +87,54 @@ impl<E: Engine> Node<E> {
             number: COUNT.fetch_add(1, Ordering::Relaxed),
             dtype: engine.dtype(value),
             shape: engine.shape(value)?,
-            step,
+            step: RwLock::new(step),
         }))
+    }
+
+    /// How it was made.
+    pub(crate) fn step(&self) -> RwLockReadGuard<'_, Step<E>> {
+        self.step.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of all that it was made from, and that of those in turn; watched tensors stay.
+    pub(crate) fn free(self: &Arc<Self>) {
+        let mut left = vec![self.clone()];
+        while let Some(node) = left.pop() {
+            let mut step = node.step.write().unwrap_or_else(PoisonError::into_inner);
+            if !matches!(*step, Step::Watched) {
+                mem::replace(&mut *step, Step::Freed).take_parents(&mut left);
+            }
+        }
     }
 }
 
 impl<E: Engine> Step<E> {
+    /// What the tensor was made from.
+    pub(crate) fn parents(&self) -> Vec<Arc<Node<E>>> {
+        let given: &[&Parent<E>] = match self {
+            Step::Watched | Step::Freed => &[],
+            Step::Same { x }
+            | Step::View { x, .. }
+            | Step::Copy { x }
+            | Step::Sum { x, .. }
+            | Step::Cast { x } => &[x],
+            Step::Gather { source, .. } => &[source],
+            Step::ScatterAdd { base, updates, .. } => &[base, updates],
+            Step::Concat { xs, .. } => return xs.iter().flatten().cloned().collect(),
+            Step::Add { a, b } => &[a, b],
+        };
+        given.iter().filter_map(|x| (*x).clone()).collect()
+    }
+
     /// Takes out what the tensor was made from.
     fn take_parents(&mut self, into: &mut Vec<Arc<Node<E>>>) {
         match self {
-            Step::Watched => {}
-            Step::View { x, .. } | Step::Copy { x } | Step::Sum { x, .. } | Step::Cast { x } => {
-                into.extend(x.take());
-            }
+            Step::Watched | Step::Freed => {}
+            Step::Same { x }
+            | Step::View { x, .. }
+            | Step::Copy { x }
+            | Step::Sum { x, .. }
+            | Step::Cast { x } => into.extend(x.take()),
             Step::Gather { source, .. } => into.extend(source.take()),
             Step::ScatterAdd { base, updates, .. } => {
                 into.extend(base.take());
@@ -110,10 +153,15 @@ impl<E: Engine> Step<E> {
 impl<E: Engine> Drop for Node<E> {
     fn drop(&mut self) {
         let mut left = Vec::new();
-        self.step.take_parents(&mut left);
+        let take = |node: &mut Node<E>, left: &mut Vec<Arc<Node<E>>>| {
+            let step = node.step.get_mut();
+            step.unwrap_or_else(PoisonError::into_inner)
+                .take_parents(left);
+        };
+        take(self, &mut left);
         while let Some(node) = left.pop() {
             if let Some(mut last) = Arc::into_inner(node) {
-                last.step.take_parents(&mut left);
+                take(&mut last, &mut left);
             }
         }
     }
@@ -121,8 +169,10 @@ impl<E: Engine> Drop for Node<E> {
 
 impl<E: Engine> fmt::Debug for Node<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let step = match &self.step {
+        let step = match &*self.step() {
             Step::Watched => "watched",
+            Step::Same { .. } => "same",
+            Step::Freed => "freed",
             Step::View { .. } => "view",
             Step::Copy { .. } => "copy",
             Step::Gather { .. } => "gather",

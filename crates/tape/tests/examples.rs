@@ -86,6 +86,40 @@ fn axes_that_are_spread_and_cut_in_any_order_come_back() -> Result<()> {
 }
 
 #[test]
+fn what_a_slice_passed_over_gets_zeros() -> Result<()> {
+    let x = tensor(&[1.0; 5], &[5])?;
+    let cut = |start, stop, step| {
+        let (start, stop) = (Some(start), Some(stop));
+        pulled(|x| x.slice([Item::Range { start, stop, step }]), &x)
+    };
+    assert_eq!(cut(1, 3, 1)?, [0.0, 1.0, 2.0, 0.0, 0.0]);
+    assert_eq!(cut(3, 1, -1)?, [0.0, 0.0, 2.0, 1.0, 0.0]);
+    assert_eq!(cut(1, 5, 2)?, [0.0, 1.0, 0.0, 2.0, 0.0]);
+    assert_eq!(cut(3, 0, -2)?, [0.0, 2.0, 0.0, 1.0, 0.0]);
+    assert_eq!(cut(2, 2, 1)?, [0.0; 5]);
+    Ok(())
+}
+
+#[test]
+fn nothing_read_gives_zeros_and_everything_read_the_sum() -> Result<()> {
+    let x = tensor(&[1.0, 2.0], &[2, 1])?;
+    assert_eq!(pulled(|x| x.expand([2, 0]), &x)?, [0.0; 2]);
+    assert_eq!(pulled(|x| x.expand([0, 2, 1]), &x)?, [0.0; 2]);
+    let nothing = Tensor::from_vec(Vec::<i64>::new(), &[0])?;
+    let take = |x: &Var<Cpu>| x.take(&Tape::over(Cpu).constant(nothing), None, Mode::Raise);
+    assert_eq!(pulled(take, &x)?, [0.0; 2]);
+    // One number for the whole gradient, with stride 0 along every axis.
+    let (y, back) = vjp(|xs| xs[0].expand([3, 2, 4]), &[&x])?;
+    let seed = tensor(&[0.5], &[1, 1, 1])?.expand([3, 2, 4])?;
+    assert_eq!(
+        (y.shape(), seed.strides()),
+        ([3, 2, 4].as_slice(), [0; 3].as_slice())
+    );
+    assert_eq!(back.pull(&seed)?[0].to_vec::<f64>()?, [6.0, 6.0]);
+    Ok(())
+}
+
+#[test]
 fn a_tensor_that_is_used_more_than_once_gets_the_sum() -> Result<()> {
     let x = tensor(&[1.0, 2.0], &[2])?;
     let twice = |x: &Var<Cpu>| concat(&[x, &x.flip(..)?, x], 0);

@@ -1,21 +1,24 @@
 //! `asarray`: a tensor from whatever stands for one. Arrays and NumPy's scalars keep their dtype, also inside
 //! lists; Python's own numbers take the dtypes NumPy gives them.
 
+use std::borrow::Borrow;
 use std::ops::Range;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyRange, PyString, PyTuple};
+use stridewise::call::literal;
 use stridewise::dtype::Family;
 use stridewise::operators::Methods;
-use stridewise::{Cpu, DType, Engine, Error, Tensor};
+use stridewise::{Cpu, DType, Engine, Error, Tensor, Value};
 
-use crate::arguments::tensor_of;
+use crate::arguments::{Object, Raised};
 use crate::dtype::named_dtype;
 use crate::errors::OrRaise;
 use crate::foreign::lent::no_copy;
 use crate::foreign::{import, is_array, numpy};
+use crate::gradients;
 use crate::look::any_item;
-use crate::tensor::PyTensor;
+use crate::tensor::{PyTensor, object};
 
 /// A tensor from a tensor, an array of another library, a number, or nested lists of numbers or tensors.
 ///
@@ -27,6 +30,9 @@ use crate::tensor::PyTensor;
 ///     The element type of the result; by default that of ``obj``.
 /// copy : bool, optional
 ///     True always copies, False raises ``ValueError`` where a copy is needed, and None copies only then.
+/// requires_grad : bool, optional
+///     True makes a tensor to differentiate by, whose gradient ``Tensor.backward`` puts into ``Tensor.grad``; False
+///     leaves the history of ``obj`` behind. By default a tensor keeps the history it has.
 ///
 /// Examples
 /// --------
@@ -35,22 +41,48 @@ use crate::tensor::PyTensor;
 /// [97, 98, 99]
 /// >>> sw.asarray([[1, 2], [3, 4]], dtype="float32").shape
 /// (2, 2)
+/// >>> sw.asarray([1.0, 2.0], requires_grad=True)
+/// tensor([1., 2.], requires_grad=True)
 #[pyfunction]
-#[pyo3(signature = (obj, dtype=None, copy=None))]
+#[pyo3(signature = (obj, dtype=None, copy=None, *, requires_grad=None))]
 pub(crate) fn asarray<'py>(
     obj: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
     copy: Option<bool>,
-) -> PyResult<Bound<'py, PyAny>> {
+    requires_grad: Option<bool>,
+) -> PyResult<Bound<'py, PyTensor>> {
     let py = obj.py();
     let wanted = dtype.map(named_dtype).transpose()?;
+    let made = convert(obj, wanted, copy, "obj")
+        .map_err(|raised| raised.exception(py, "asarray", None))?;
+    match (requires_grad, made.get().inner.kept()) {
+        (Some(true), None) => gradients::leaf(py, Tensor::clone(&made.get().inner))
+            .map_err(|error| error.within("asarray"))
+            .or_raise(py)?,
+        (Some(false), Some(_)) => gradients::detached(&made),
+        _ => Ok(made),
+    }
+}
+
+/// The object of a tensor from whatever stands for one; `name` is the argument it was given as.
+pub(crate) fn convert<'py>(
+    obj: &Bound<'py, PyAny>,
+    wanted: Option<DType>,
+    copy: Option<bool>,
+    name: &'static str,
+) -> Result<Bound<'py, PyTensor>, Raised> {
+    let py = obj.py();
     if let Ok(tensor) = obj.cast::<PyTensor>() {
         let x = &tensor.get().inner;
         if copy != Some(true) && wanted.is_none_or(|dtype| dtype == x.dtype()) {
-            return Ok(obj.clone());
+            return Ok(tensor.clone());
         }
-        let x = converted(py, Tensor::clone(x), wanted, copy)?;
-        return Ok(Bound::new(py, PyTensor::from(x))?.into_any());
+        return Ok(match gradients::tracked(tensor.get()) {
+            Some(x) => {
+                gradients::var_object(py, converted(&gradients::tape(), py, x, wanted, copy)?)?
+            }
+            None => object(py, converted(&Cpu, py, Tensor::clone(x), wanted, copy)?)?,
+        });
     }
     let array = match kind(obj)? {
         // A cast makes new memory by itself, so the array is only shared for it.
@@ -58,58 +90,64 @@ pub(crate) fn asarray<'py>(
         Kind::Array => import(obj, copy)?,
         Kind::Numbers => None,
     };
-    let x = match array {
-        Some(x) if wanted.is_some() => converted(py, x, wanted, copy)?,
-        Some(x) => x,
-        None => from_numbers(obj, wanted, copy)?,
-    };
-    Ok(Bound::new(py, PyTensor::from(x))?.into_any())
+    match array {
+        Some(x) if wanted.is_some() => Ok(object(py, converted(&Cpu, py, x, wanted, copy)?)?),
+        Some(x) => Ok(object(py, x)?),
+        None => from_numbers(obj, wanted, copy, name),
+    }
 }
 
 /// A tensor from numbers and lists, which have no memory of their own.
-fn from_numbers(
-    obj: &Bound<'_, PyAny>,
+fn from_numbers<'py>(
+    obj: &Bound<'py, PyAny>,
     wanted: Option<DType>,
     copy: Option<bool>,
-) -> PyResult<Tensor> {
+    name: &'static str,
+) -> Result<Bound<'py, PyTensor>, Raised> {
     let py = obj.py();
     if copy == Some(false) {
-        return Err(no_copy(py, "numbers and lists have no memory to share"));
+        return Err(no_copy(py, "numbers and lists have no memory to share").into());
     }
-    let x = tensor_of(obj, "asarray", "obj")?;
+    let argument = Object::from(obj.clone());
+    if gradients::wanted([&argument])? {
+        let made = gradients::literal_object(obj, name)?;
+        return convert(made.as_any(), wanted, None, name);
+    }
+    let x = literal(&Cpu, &argument, name)?;
+    let x: &Tensor = x.borrow();
     let Some(dtype) = wanted.filter(|dtype| *dtype != x.dtype()) else {
-        return Ok(x);
+        return Ok(object(py, x.clone())?);
     };
-    if !holds_array(obj)? {
-        require_fit(&x, dtype).or_raise(py)?;
+    if is_of_numbers(obj)? {
+        require_fit(x, dtype)?;
     }
-    py.detach(|| x.cast(dtype)).or_raise(py)
+    Ok(object(py, py.detach(|| x.cast(dtype))?)?)
 }
 
-/// Whether nested lists hold an array.
-fn holds_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    any_item(object, &mut |item| {
+/// Whether an object is a number of Python's own, or nested lists of them.
+pub(crate) fn is_of_numbers(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let holds_array = any_item(object, &mut |item| {
         let plain = item.is_exact_instance_of::<PyInt>() || item.is_exact_instance_of::<PyFloat>();
         Ok(!plain && is_array(item)?)
-    })
+    })?;
+    Ok(!holds_array)
 }
 
 /// The tensor with the wanted dtype, in memory of its own or not.
-fn converted(
+fn converted<E: Engine<Value: Value<Engine = E> + Send + Sync> + Sync>(
+    engine: &E,
     py: Python<'_>,
-    x: Tensor,
+    x: E::Value,
     wanted: Option<DType>,
     copy: Option<bool>,
-) -> PyResult<Tensor> {
-    let dtype = wanted.unwrap_or(x.dtype());
-    match (dtype == x.dtype(), copy) {
-        (true, Some(true)) => py.detach(move || Cpu.copy(&x)).or_raise(py),
+) -> Result<E::Value, Raised> {
+    let own = engine.dtype(&x);
+    let dtype = wanted.unwrap_or(own);
+    match (dtype == own, copy) {
+        (true, Some(true)) => Ok(py.detach(|| engine.copy(&x))?),
         (true, _) => Ok(x),
-        (false, Some(false)) => {
-            let why = format!("{} must be cast to {dtype}", x.dtype());
-            Err(no_copy(py, &why))
-        }
-        (false, _) => py.detach(move || x.cast(dtype)).or_raise(py),
+        (false, Some(false)) => Err(no_copy(py, &format!("{own} must be cast to {dtype}")).into()),
+        (false, _) => Ok(py.detach(|| x.cast(dtype))?),
     }
 }
 

@@ -114,9 +114,7 @@ fn operand(x: &Tensor, other: &Bound<'_, PyAny>) -> PyResult<Other> {
         || other.is_instance_of::<PyTuple>()
         || other.is_instance_of::<PyRange>();
     let converted = match list {
-        true => asarray(other, None, None)
-            .and_then(|made| Ok(Tensor::clone(&made.cast::<PyTensor>()?.get().inner)))
-            .map(Some),
+        true => asarray(other, None, None, None).map(|made| Some(Tensor::clone(&made.get().inner))),
         false => foreign::tensor(other),
     };
     match converted {

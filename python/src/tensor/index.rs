@@ -12,28 +12,40 @@ use stridewise::operator::Named;
 use stridewise::operators::{GetItem, Pick, Slice};
 use stridewise::params::Items;
 use stridewise::prelude::*;
-use stridewise::{Error, Operator};
+use stridewise::{Error, Operator, Symbolic};
 
 use crate::arguments::tensor_of;
 use crate::errors::OrRaise;
 use crate::foreign;
+use crate::gradients;
+use crate::graphs::symbolic::PySymbolic;
+use crate::graphs::trace::source;
 use crate::look::plain_number;
 use crate::tensor::{PyTensor, object, object_from};
 
 /// Part of a tensor.
 pub(crate) fn get<'py>(
     py: Python<'py>,
-    x: &Tensor,
+    x: &PyTensor,
     index: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyTensor>> {
     let mut items = SmallVec::new();
-    if !plain(index, &mut items)? {
-        return object(py, picked(py, x, index)?);
+    let plain = plain(index, &mut items)?;
+    if let Some(var) = gradients::tracked(x) {
+        let tape = gradients::tape();
+        let part = match plain {
+            true => slice(&tape, &var, Items(items)).or_raise(py)?,
+            false => picked(py, &tape, &var, index, |array| tape.constant(array))?,
+        };
+        return gradients::var_object(py, part);
+    }
+    if !plain {
+        return object(py, picked(py, &Cpu, &x.inner, index, |array| array)?);
     }
     let slice = Slice {
         items: Items(items),
     };
-    let result = slice.lower(&Cpu, &[x]);
+    let result = slice.lower(&Cpu, &[&x.inner]);
     if let Ok(value) = &result {
         // SAFETY: the tensor is moved out of the result, which is forgotten.
         let object = unsafe { object_from(py, value) };
@@ -73,9 +85,15 @@ fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<
     Ok(true)
 }
 
-/// Part of a tensor, by any index.
+/// Part of a tensor, by any index; `lift` brings its arrays to the engine.
 #[inline(never)]
-fn picked(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+fn picked<E: Engine<Value: Send + Sync> + Sync>(
+    py: Python<'_>,
+    engine: &E,
+    x: &E::Value,
+    index: &Bound<'_, PyAny>,
+    lift: impl Fn(Tensor) -> E::Value,
+) -> PyResult<E::Value> {
     let mut arrays = Vec::new();
     let mut picks: SmallVec<[Pick; 8]> = SmallVec::new();
     match index.cast::<PyTuple>() {
@@ -87,34 +105,79 @@ fn picked(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyAny>) -> PyResult<Tens
         Err(_) => picks.push(pick(index, &mut arrays)?),
     }
     if arrays.is_empty() {
-        return basic(x, &picks).or_raise(py);
+        return basic(engine, x, &picks).or_raise(py);
     }
     let operator = GetItem {
         picks: picks.into_vec(),
     };
+    let arrays: Vec<E::Value> = arrays.into_iter().map(lift).collect();
     py.detach(|| {
-        let inputs: Vec<&Tensor> = [x].into_iter().chain(&arrays).collect();
-        Cpu.apply(&operator, &inputs)
+        let inputs: Vec<&E::Value> = [x].into_iter().chain(&arrays).collect();
+        engine.apply(&operator, &inputs)
     })
     .or_raise(py)
 }
 
+/// Part of a tensor of a graph.
+pub(crate) fn of_graph<'py>(
+    py: Python<'py>,
+    x: &Symbolic,
+    index: &Bound<'py, PyAny>,
+) -> PyResult<Symbolic> {
+    let graph = x.graph();
+    graph.at(source(py), None);
+    let items: Vec<Bound<'py, PyAny>> = match index.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().collect(),
+        Err(_) => vec![index.clone()],
+    };
+    let mut arrays = Vec::new();
+    let mut picks = Vec::with_capacity(items.len());
+    for item in &items {
+        if let Ok(array) = item.cast::<PySymbolic>() {
+            arrays.push(array.get().0.clone());
+            picks.push(Pick::Array);
+            continue;
+        }
+        let mut constants = Vec::new();
+        picks.push(pick(item, &mut constants)?);
+        arrays.extend(constants.iter().map(|array| graph.constant(array)));
+    }
+    if arrays.is_empty() {
+        return basic(graph, x, &picks).or_raise(py);
+    }
+    let inputs: Vec<&Symbolic> = [x].into_iter().chain(&arrays).collect();
+    graph.apply(&GetItem { picks }, &inputs).or_raise(py)
+}
+
 /// The slice at one index of the first axis.
-pub(crate) fn row(x: &Tensor, at: usize) -> stridewise::Result<Tensor> {
-    basic(x, &[Pick::Item(Item::from(at))])
+pub(crate) fn row<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    at: usize,
+) -> stridewise::Result<E::Value> {
+    basic(engine, x, &[Pick::Item(Item::from(at))])
 }
 
 /// A view: an index without arrays.
-fn basic(x: &Tensor, picks: &[Pick]) -> stridewise::Result<Tensor> {
+fn basic<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    picks: &[Pick],
+) -> stridewise::Result<E::Value> {
     let items = picks.iter().filter_map(|pick| match pick {
         Pick::Item(item) => Some(*item),
         Pick::Array => None,
     });
-    let slice = Slice {
-        items: Items(items.collect()),
-    };
-    slice
-        .lower(&Cpu, &[x])
+    slice(engine, x, Items(items.collect()))
+}
+
+fn slice<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    items: Items,
+) -> stridewise::Result<E::Value> {
+    engine
+        .run(&Slice { items }, &[x])
         .map_err(|error| error.within(GetItem::NAME))
 }
 
@@ -280,7 +343,7 @@ pub(crate) fn element(py: Python<'_>, x: &Tensor, index: &Bound<'_, PyTuple>) ->
             .within("item"))
         .or_raise(py);
     }
-    basic(x, &picks).or_raise(py)
+    basic(&Cpu, x, &picks).or_raise(py)
 }
 
 fn position(py: Python<'_>, item: Bound<'_, PyAny>) -> PyResult<Tensor> {

@@ -3,29 +3,40 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
-use stridewise::Tensor;
+use stridewise::{Cpu, Var};
 
 use crate::errors::OrRaise;
-use crate::tensor::PyTensor;
+use crate::gradients;
 use crate::tensor::index::row;
+use crate::tensor::{PyTensor, object};
 
 /// The slices of a tensor along its first axis, one after another.
 #[pyclass(name = "TensorIterator", module = "stridewise", frozen)]
 pub(crate) struct PyTensorIterator {
-    tensor: Tensor,
+    tensor: Var<Cpu>,
     next: AtomicUsize,
 }
 
 impl PyTensorIterator {
-    pub(crate) fn new(tensor: Tensor) -> PyTensorIterator {
+    pub(crate) fn new(tensor: Var<Cpu>) -> PyTensorIterator {
         PyTensorIterator {
             tensor,
             next: AtomicUsize::new(0),
         }
     }
 
+    fn row<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyTensor>> {
+        match self.tensor.is_tracked() && gradients::is_on() {
+            true => {
+                let row = row(&gradients::tape(), &self.tensor, at);
+                gradients::var_object(py, row.or_raise(py)?)
+            }
+            false => object(py, row(&Cpu, self.tensor.value(), at).or_raise(py)?),
+        }
+    }
+
     fn len(&self) -> usize {
-        self.tensor.shape().first().copied().unwrap_or(0)
+        self.tensor.value().shape().first().copied().unwrap_or(0)
     }
 }
 
@@ -35,17 +46,14 @@ impl PyTensorIterator {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<PyTensor>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTensor>>> {
         let len = self.len();
         let step = |at| (at < len).then_some(at + 1);
         match self
             .next
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, step)
         {
-            Ok(at) => row(&self.tensor, at)
-                .or_raise(py)
-                .map(PyTensor::from)
-                .map(Some),
+            Ok(at) => self.row(py, at).map(Some),
             Err(_) => Ok(None),
         }
     }

@@ -3,7 +3,7 @@
 mod compare;
 mod export;
 mod html;
-mod index;
+pub(crate) mod index;
 mod iterate;
 mod numbers;
 mod numpy;
@@ -27,6 +27,7 @@ use crate::dtype::{PyDType, numpy_dtype};
 use crate::errors::{OrRaise, exception};
 use crate::foreign::asarray::asarray;
 use crate::foreign::dlpack;
+use crate::gradients::{self, Kept, var};
 use numbers::{nest, numbers};
 pub(crate) use slot::{Slot, object, object_from};
 
@@ -40,10 +41,26 @@ pub(crate) struct PyTensor {
 impl PyTensor {
     /// A tensor, as `asarray` makes it; here so that there can be subclasses.
     #[new]
-    #[pyo3(signature = (obj, dtype=None))]
-    fn new(obj: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
-        let made = asarray(obj, dtype, None)?;
-        Ok(Tensor::clone(&made.cast::<PyTensor>()?.get().inner).into())
+    #[pyo3(signature = (obj, dtype=None, *, requires_grad=None))]
+    fn new(
+        obj: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        requires_grad: Option<bool>,
+    ) -> PyResult<PyTensor> {
+        let py = obj.py();
+        let made = asarray(obj, dtype, None, requires_grad.filter(|wanted| !wanted))?;
+        let made = var(made.get());
+        // An object of its own needs a gradient of its own, or a history that leads to the one it was made from.
+        let kept = match (made.history(), requires_grad) {
+            (Some(history), _) => Some(Kept::of(history)),
+            (None, Some(true)) => Kept::leaf(made.value())
+                .map_err(|error| error.within("asarray"))
+                .or_raise(py)?,
+            (None, _) => None,
+        };
+        Ok(PyTensor {
+            inner: Slot::new(made.into_value(), kept),
+        })
     }
 
     /// The size of each axis.
@@ -97,20 +114,89 @@ impl PyTensor {
 
     /// The axes reversed.
     #[getter(T)]
-    fn reversed_axes(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.inner.transpose(..).or_raise(py).map(PyTensor::from)
+    fn reversed_axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTensor>> {
+        match gradients::tracked(self) {
+            Some(x) => gradients::var_object(py, x.transpose(..).or_raise(py)?),
+            None => object(py, self.inner.transpose(..).or_raise(py)?),
+        }
     }
 
     /// The last two axes swapped.
     #[getter(mT)]
-    fn matrix_transpose(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    fn matrix_transpose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTensor>> {
         if self.inner.rank() < 2 {
             let rank = self.inner.rank();
             let message = format!("the last two axes are swapped, but the tensor has rank {rank}");
             let error = Error::shape(message).within("mT").sizes(2, rank);
             return Err(error.note("shape", tuple(self.inner.shape()))).or_raise(py);
         }
-        self.inner.swapaxes(-2, -1).or_raise(py).map(PyTensor::from)
+        match gradients::tracked(self) {
+            Some(x) => gradients::var_object(py, x.swapaxes(-2, -1).or_raise(py)?),
+            None => object(py, self.inner.swapaxes(-2, -1).or_raise(py)?),
+        }
+    }
+
+    /// Whether gradients come back to it or through it: it was made with ``requires_grad=True``, or from a tensor
+    /// that was.
+    #[getter]
+    fn requires_grad(&self) -> bool {
+        self.inner.kept().is_some()
+    }
+
+    /// The gradient that ``backward`` has brought so far, added up; None before, and for a tensor that was not made
+    /// with ``requires_grad=True``. Set it to None to begin anew, or to a tensor of this one's shape and dtype.
+    #[getter]
+    fn grad(&self, py: Python<'_>) -> Option<Py<PyTensor>> {
+        self.inner.kept()?.leaf.as_ref()?.grad(py)
+    }
+
+    #[setter]
+    fn set_grad(slf: &Bound<'_, Self>, grad: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        gradients::assign(slf, grad)
+    }
+
+    /// Adds the gradient of this tensor to the ``grad`` of every tensor with ``requires_grad=True`` it was made from.
+    ///
+    /// Parameters
+    /// ----------
+    /// grad : array_like, optional
+    ///     The seed: the gradient of whatever this tensor goes into, with its shape and dtype. A tensor of one element
+    ///     needs none.
+    /// retain_graph : bool, default False
+    ///     Whether to keep the history, so that there can be another ``backward``; otherwise it is let go.
+    /// create_graph : bool, default False
+    ///     Whether the gradients have a history of their own, which leads to ``grad``. Keeps this history too.
+    ///
+    /// Raises
+    /// ------
+    /// GradientError
+    ///     The tensor has no history, or it has been let go.
+    /// ShapeError, DTypeError
+    ///     The seed is not of the tensor's shape and dtype.
+    /// ArgumentError
+    ///     There is no seed, but more than one element.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import stridewise as sw
+    /// >>> x = sw.to_tensor([[1.0], [2.0]], requires_grad=True)
+    /// >>> x.expand(-1, 3).backward([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    /// >>> x.grad
+    /// tensor([[ 6.],
+    ///         [15.]])
+    #[pyo3(signature = (grad=None, *, retain_graph=false, create_graph=false))]
+    fn backward(
+        slf: &Bound<'_, Self>,
+        grad: Option<&Bound<'_, PyAny>>,
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> PyResult<()> {
+        gradients::backward(slf, grad, retain_graph, create_graph)
+    }
+
+    /// The same elements, in the same memory, without a history: no gradient comes back through it.
+    fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTensor>> {
+        gradients::detached(slf)
     }
 
     /// The address of the element at index zero.
@@ -148,6 +234,7 @@ impl PyTensor {
 
     /// A NumPy array over the same memory, read-only. bfloat16 needs the package ml_dtypes.
     fn numpy(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyAny>> {
+        gradients::require_none(slf.get(), "numpy").or_raise(slf.py())?;
         numpy::shared(&slf)
     }
 
@@ -158,6 +245,7 @@ impl PyTensor {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        gradients::require_none(slf.get(), "__array__").or_raise(slf.py())?;
         numpy::array(&slf, dtype, copy)
     }
 
@@ -179,6 +267,7 @@ impl PyTensor {
             device: dl_device.as_ref(),
             copy,
         };
+        gradients::require_none(self, "__dlpack__").or_raise(py)?;
         dlpack::export(py, &self.inner, request)
     }
 
@@ -202,7 +291,7 @@ impl PyTensor {
         py: Python<'py>,
         index: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        index::get(py, &self.inner, index)
+        index::get(py, self, index)
     }
 
     fn __iter__(&self) -> PyResult<iterate::PyTensorIterator> {
@@ -210,7 +299,7 @@ impl PyTensor {
             0 => Err(PyTypeError::new_err(
                 "a tensor of rank 0 has no axis to iterate over",
             )),
-            _ => Ok(iterate::PyTensorIterator::new(self.inner.clone())),
+            _ => Ok(iterate::PyTensorIterator::new(var(self))),
         }
     }
 
@@ -218,7 +307,10 @@ impl PyTensor {
         match self.inner.rank() {
             0 => self.__iter__(),
             _ => {
-                let reversed = self.inner.flip(0).or_raise(py)?;
+                let reversed = match gradients::tracked(self) {
+                    Some(x) => x.flip(0).or_raise(py)?,
+                    None => gradients::tape().constant(self.inner.flip(0).or_raise(py)?),
+                };
                 Ok(iterate::PyTensorIterator::new(reversed))
             }
         }
@@ -259,7 +351,11 @@ impl PyTensor {
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", *self.inner)
+        let text = format!("{:?}", *self.inner);
+        match (self.inner.kept(), text.strip_suffix(')')) {
+            (Some(_), Some(open)) => format!("{open}, requires_grad=True)"),
+            _ => text,
+        }
     }
 
     fn __str__(&self) -> String {
@@ -339,6 +435,7 @@ impl PyTensor {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
+        gradients::require_none(slf.get(), "memoryview").or_raise(slf.py())?;
         // SAFETY: the interpreter gives a structure to fill.
         unsafe { export::lend(slf, view, flags) }
     }

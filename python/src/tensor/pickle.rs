@@ -14,7 +14,8 @@ use stridewise::{Error, Layout};
 use crate::arguments::Raised;
 use crate::errors::{OrRaise, exception};
 use crate::foreign;
-use crate::tensor::PyTensor;
+use crate::gradients::leaf;
+use crate::tensor::{PyTensor, Slot, object};
 
 /// What `__reduce_ex__` gives: a function and its arguments, and the attributes of a subclass.
 pub(crate) fn reduce<'py>(
@@ -24,6 +25,7 @@ pub(crate) fn reduce<'py>(
     let py = slf.py();
     let x = &slf.get().inner;
     let named = |error: Error| error.within("pickle");
+    let is_leaf = require_leaf(x).map_err(named).or_raise(py)?;
     let packed = py.detach(|| packed(x)).map_err(named).or_raise(py)?;
     let elements = match protocol >= 5 && !packed.is_empty() {
         true => {
@@ -38,13 +40,27 @@ pub(crate) fn reduce<'py>(
     let rebuild = py.import("stridewise._stridewise")?.getattr("_rebuild")?;
     let (name, shape) = (x.dtype().name(), PyTuple::new(py, x.shape())?);
     let class = slf.get_type();
-    match class.is(py.get_type::<PyTensor>()) {
-        true => (rebuild, (elements, name, shape)).into_pyobject(py),
-        false => {
+    match (class.is(py.get_type::<PyTensor>()), is_leaf) {
+        (true, false) => (rebuild, (elements, name, shape)).into_pyobject(py),
+        (true, true) => (rebuild, (elements, name, shape, py.None(), true)).into_pyobject(py),
+        (false, _) => {
             // The attributes, those in slots among them.
             let state = slf.call_method0("__getstate__")?;
-            (rebuild, (elements, name, shape, class), state).into_pyobject(py)
+            let kept = (elements, name, shape, class, is_leaf);
+            (rebuild, kept, state).into_pyobject(py)
         }
+    }
+}
+
+/// Whether a tensor is one to differentiate by. One with a longer history has no copy: what it was made from stays.
+fn require_leaf(x: &Slot) -> stridewise::Result<bool> {
+    match x.kept() {
+        None => Ok(false),
+        Some(kept) if kept.leaf.is_some() => Ok(true),
+        Some(_) => Err(Error::gradient(
+            "the tensor has a history, which cannot be copied: it leads to tensors that stay",
+        )
+        .help("call `detach()` first")),
     }
 }
 
@@ -103,19 +119,35 @@ impl Place {
     }
 }
 
-/// A copy with memory of its own. One of a subclass keeps its class and its attributes, which are copied too.
+/// A copy with memory of its own, and with a copy of its gradient.
 pub(crate) fn deepcopy<'py>(
+    slf: &Bound<'py, PyTensor>,
+    memo: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let copy = copied(slf, memo)?;
+    if let Some(grad) = slf.get().grad(slf.py()) {
+        copy.setattr("grad", deepcopy(grad.bind(slf.py()), memo)?)?;
+    }
+    Ok(copy)
+}
+
+/// A copy of a tensor alone. One of a subclass keeps its class and its attributes, which are copied too.
+fn copied<'py>(
     slf: &Bound<'py, PyTensor>,
     memo: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     if slf.get_type().is(py.get_type::<PyTensor>()) {
-        let x = &*slf.get().inner;
-        let copy = py
-            .detach(|| Cpu.copy(x))
-            .map_err(|error| error.within("deepcopy"))
-            .or_raise(py)?;
-        return Ok(Bound::new(py, PyTensor::from(copy))?.into_any());
+        let x = &slf.get().inner;
+        let named = |error: Error| error.within("deepcopy");
+        let is_leaf = require_leaf(x).map_err(named).or_raise(py)?;
+        let tensor = &**x;
+        let copy = py.detach(|| Cpu.copy(tensor)).map_err(named).or_raise(py)?;
+        if !is_leaf {
+            return Ok(object(py, copy)?.into_any());
+        }
+        let copy = leaf(py, copy).map_err(named).or_raise(py)??;
+        return Ok(copy.into_any());
     }
     // What `copy.deepcopy` does with an object that says how it is reduced.
     let reduced = slf.call_method1("__reduce_ex__", (4,))?;
@@ -175,12 +207,13 @@ fn bytes_of(x: &Tensor) -> stridewise::Result<Tensor> {
 
 /// A tensor from what `Tensor.__reduce_ex__` keeps.
 #[pyfunction]
-#[pyo3(signature = (elements, dtype, shape, class=None))]
+#[pyo3(signature = (elements, dtype, shape, class=None, requires_grad=false))]
 pub(crate) fn _rebuild<'py>(
     elements: &Bound<'py, PyAny>,
     dtype: &str,
     shape: Vec<usize>,
     class: Option<&Bound<'py, PyType>>,
+    requires_grad: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = elements.py();
     let work = || -> Result<Tensor, Raised> {
@@ -195,13 +228,22 @@ pub(crate) fn _rebuild<'py>(
         }
     };
     let x = work().map_err(|raised| raised.exception(py, "pickle", None))?;
-    let x = Bound::new(py, PyTensor::from(x))?.into_any();
+    let named = |error: Error| error.within("pickle");
     match class {
-        None => Ok(x),
+        None if requires_grad => leaf(py, x)
+            .map_err(named)
+            .or_raise(py)?
+            .map(Bound::into_any),
+        None => Ok(object(py, x)?.into_any()),
         // By the method of Tensor itself: that of the class may want other arguments.
-        Some(class) => py
-            .get_type::<PyTensor>()
-            .call_method1("__new__", (class, x)),
+        Some(class) => {
+            let options = PyDict::new(py);
+            if requires_grad {
+                options.set_item("requires_grad", true)?;
+            }
+            let make = py.get_type::<PyTensor>().getattr("__new__")?;
+            make.call((class, object(py, x)?), Some(&options))
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use stridewise::Tensor;
 
+use crate::gradients::Kept;
 use crate::tensor::PyTensor;
 
 /// A tensor in its final place. It is there from before anyone else sees the object until the object goes.
@@ -17,11 +18,45 @@ pub(crate) struct Slot {
     tensor: UnsafeCell<MaybeUninit<Tensor>>,
     /// Whether the tensor is there: not so for an object that could not be made.
     filled: Cell<bool>,
+    /// What is kept for gradients; nothing for a tensor without a history.
+    kept: UnsafeCell<Option<Box<Kept>>>,
 }
 
-// SAFETY: the tensor is written once, by `object`, before the slot is shared; from then on it is only read, and
-// a tensor may be read from any thread.
+// SAFETY: the tensor and what is kept are written once, by whoever makes the object, before the slot is shared; from
+// then on they are only read, and both may be read from any thread.
 unsafe impl Sync for Slot {}
+
+const _: () = {
+    const fn is_sync<T: Sync>() {}
+    is_sync::<(Tensor, Kept)>();
+};
+
+impl Slot {
+    /// A tensor, and what is kept for gradients of it.
+    pub(crate) fn new(tensor: Tensor, kept: Option<Box<Kept>>) -> Slot {
+        Slot {
+            tensor: UnsafeCell::new(MaybeUninit::new(tensor)),
+            filled: Cell::new(true),
+            kept: UnsafeCell::new(kept),
+        }
+    }
+
+    /// What is kept for gradients.
+    #[inline]
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        // SAFETY: nobody writes to it any more.
+        unsafe { (*self.kept.get()).as_deref() }
+    }
+
+    /// Keeps this for gradients.
+    ///
+    /// # Safety
+    /// The object is new: nobody else has looked at it or does so now.
+    pub(crate) unsafe fn keep(&self, kept: Box<Kept>) {
+        // SAFETY: as the caller says.
+        unsafe { *self.kept.get() = Some(kept) }
+    }
+}
 
 impl Deref for Slot {
     type Target = Tensor;
@@ -45,10 +80,7 @@ impl Drop for Slot {
 
 impl From<Tensor> for Slot {
     fn from(tensor: Tensor) -> Slot {
-        Slot {
-            tensor: UnsafeCell::new(MaybeUninit::new(tensor)),
-            filled: Cell::new(true),
-        }
+        Slot::new(tensor, None)
     }
 }
 
@@ -77,7 +109,7 @@ pub(crate) unsafe fn object_from<'py>(
         drop(unsafe { std::ptr::read(tensor) });
         return Err(PyErr::fetch(py));
     }
-    // SAFETY: a new object of that class. It is all zeros, which is a slot without a tensor, and for PyO3 (which
+    // SAFETY: a new object of that class. It is all zeros, which is a slot with no tensor and nothing kept, and for PyO3 (which
     // counts no borrows of a frozen class) an object without weak references.
     let object = unsafe { Bound::from_owned_ptr(py, object).cast_into_unchecked::<PyTensor>() };
     let slot = &object.get().inner;

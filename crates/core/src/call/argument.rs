@@ -45,6 +45,28 @@ pub enum Look<'a, S> {
     Other(String),
 }
 
+impl<'a, S> Look<'a, S> {
+    /// The same where sizes are counted in another way; a size of this way is then another object.
+    pub fn elsewhere<T>(self) -> Look<'a, T> {
+        match self {
+            Look::None => Look::None,
+            Look::Bool(b) => Look::Bool(b),
+            Look::Int(n) => Look::Int(n),
+            Look::Float(x) => Look::Float(x),
+            Look::Complex(re, im) => Look::Complex(re, im),
+            Look::Text(text) => Look::Text(text),
+            Look::Rest => Look::Rest,
+            Look::Range(start, stop, step) => Look::Range(start, stop, step),
+            Look::Extent(_) => Look::Other("size".to_string()),
+            Look::Symbol(symbol) => Look::Symbol(symbol),
+            Look::DType(dtype) => Look::DType(dtype),
+            Look::List => Look::List,
+            Look::Tensor => Look::Tensor,
+            Look::Other(class) => Look::Other(class),
+        }
+    }
+}
+
 impl<S> Look<'_, S> {
     /// What the argument is, for messages.
     pub fn kind(&self) -> &'static str {

@@ -318,6 +318,10 @@ impl<S: Size> Bind<S> for Sizes<S> {
                 Err(_) => Err(wrong_item(&Look::<S>::Int(n), name, 0, "an int").into()),
             },
             (Look::Extent(extent), _) => Ok([extent.clone()].into_iter().collect()),
+            (Look::Symbol(symbol), _) => match engine.meaning(symbol) {
+                Some(size) => Ok([Extent::Is(size)].into_iter().collect()),
+                None => Err(undeclared(symbol, name).into()),
+            },
             (Look::Tensor, What::One(arg)) => {
                 let extents = read_sizes(engine, arg.tensor()?.borrow(), 1, name)?;
                 Ok(extents.into_iter().collect())
@@ -325,6 +329,14 @@ impl<S: Size> Bind<S> for Sizes<S> {
             (other, _) => Err(wrong(&other, name, "a list of ints").into()),
         }
     }
+}
+
+/// A symbol among sizes that stands for none.
+#[cold]
+fn undeclared(symbol: &Symbol, name: &'static str) -> Error {
+    Error::type_(format!("{name} holds the symbol {symbol}, which stands for no size here"))
+        .at_argument(name)
+        .help("symbols are sizes in a graph with an input whose shape has them")
 }
 
 fn one_size<E: Engine, A: Argument<E>>(
@@ -336,6 +348,10 @@ fn one_size<E: Engine, A: Argument<E>>(
 ) -> Result<Extent<E::Size>, A::Error> {
     match look {
         Look::Extent(extent) => Ok(extent.clone()),
+        Look::Symbol(symbol) => match engine.meaning(symbol) {
+            Some(size) => Ok(Extent::Is(size)),
+            None => Err(undeclared(symbol, name).at_item(at).into()),
+        },
         Look::Int(n) if isize::try_from(n).is_ok() => Ok(Extent::from(n as isize)),
         Look::Tensor => {
             let read = read_sizes(engine, arg.tensor()?.borrow(), 0, name);
@@ -356,7 +372,12 @@ fn read_sizes<E: Engine>(
     rank: usize,
     name: &'static str,
 ) -> Result<Vec<Extent<E::Size>>, Error> {
-    let (dtype, actual) = (engine.dtype(x), engine.rank(x)?);
+    let dtype = engine.dtype(x);
+    let actual = match engine.rank(x) {
+        // A whole list may be read as it turns out to be, and is then looked at again.
+        Err(Error::TooEarly(_)) => rank,
+        known => known?,
+    };
     let right = match rank {
         0 => dtype.is_integer(),
         _ => matches!(dtype, DType::I32 | DType::I64),
@@ -375,7 +396,10 @@ fn read_sizes<E: Engine>(
                 .help("sizes are numbers, 0-d tensors among numbers, or one 1-D tensor"),
         );
     }
-    engine.read_sizes(x)
+    match rank {
+        0 => Ok(vec![engine.read_size(x)?]),
+        _ => engine.read_sizes(x),
+    }
 }
 
 impl<S: Size> Bind<S> for Items {

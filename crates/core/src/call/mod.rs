@@ -5,8 +5,10 @@ mod argument;
 mod bind;
 mod bound;
 mod literal;
+mod write;
 
 use std::borrow::Borrow;
+use std::convert::Infallible;
 
 use crate::dtype::DType;
 use crate::engine::Engine;
@@ -20,6 +22,7 @@ pub use argument::{Argument, Failure, Look};
 pub use bind::Bind;
 pub use bound::{Bound, Given};
 pub use literal::{DEEPEST, literal};
+pub use write::{Parameters, Plain, Write};
 
 /// One argument as given.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,13 +113,32 @@ impl<S: Size, E: Engine<Size = S>> Argument<E> for Arg<E::Value, S> {
     }
 }
 
-impl<V, S: Clone> Arg<V, S> {
+impl<V, S> Arg<V, S> {
     /// The same argument with other tensors, made from its own in order.
-    pub fn with_tensors<W>(&self, make: &mut dyn FnMut(&V) -> W) -> Arg<W, S> {
-        match self {
-            Arg::Tensor(x) => Arg::Tensor(make(x)),
+    pub fn with_tensors<W>(&self, make: &mut dyn FnMut(&V) -> W) -> Arg<W, S>
+    where
+        S: Clone,
+    {
+        let converted: Result<_, Infallible> =
+            self.try_map(&mut |x| Ok(make(x)), &mut |extent| Ok(extent.clone()));
+        match converted {
+            Ok(arg) => arg,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same argument with other tensors and other sizes.
+    pub fn try_map<W, T, F>(
+        &self,
+        tensor: &mut dyn FnMut(&V) -> Result<W, F>,
+        size: &mut dyn FnMut(&Extent<S>) -> Result<Extent<T>, F>,
+    ) -> Result<Arg<W, T>, F> {
+        Ok(match self {
+            Arg::Tensor(x) => Arg::Tensor(tensor(x)?),
+            Arg::Extent(extent) => Arg::Extent(size(extent)?),
             Arg::List(items) => {
-                Arg::List(items.iter().map(|item| item.with_tensors(make)).collect())
+                let items = items.iter().map(|item| item.try_map(tensor, size));
+                Arg::List(items.collect::<Result<_, F>>()?)
             }
             Arg::None => Arg::None,
             Arg::Bool(b) => Arg::Bool(*b),
@@ -126,10 +148,9 @@ impl<V, S: Clone> Arg<V, S> {
             Arg::Text(word) => Arg::Text(word.clone()),
             Arg::Rest => Arg::Rest,
             Arg::Range(start, stop, step) => Arg::Range(*start, *stop, *step),
-            Arg::Extent(extent) => Arg::Extent(extent.clone()),
             Arg::Symbol(symbol) => Arg::Symbol(symbol.clone()),
             Arg::DType(dtype) => Arg::DType(*dtype),
-        }
+        })
     }
 }
 

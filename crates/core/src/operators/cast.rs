@@ -15,6 +15,10 @@ pub struct Cast {
 impl<E: Engine> Operator<E> for Cast {
     type Output = E::Value;
 
+    fn dtype(&self, _: &[DType]) -> DType {
+        self.dtype
+    }
+
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         match engine.dtype(inputs[0]) == self.dtype {
             true => Ok(inputs[0].clone()),

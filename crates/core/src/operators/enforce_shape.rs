@@ -25,7 +25,7 @@ impl<E: Engine> Operator<E> for EnforceShape<E::Size> {
     #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<Self::Output> {
         let dims = check(engine, inputs[0], &self.pattern, &[])?;
-        Ok((inputs[0].clone(), dims))
+        Ok((engine.learned(inputs[0], &dims.sizes), dims))
     }
 }
 
@@ -146,7 +146,8 @@ impl<S: Size> Shapes<S> {
     {
         let pattern = pattern.into();
         let mut bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let dims = check(&x.engine(), x, &pattern, &bindings)
+        let engine = x.engine();
+        let dims = check(&engine, x, &pattern, &bindings)
             .map_err(|error| error.within(EnforceShape::<SizeOf<V>>::NAME))?;
         for (at, piece) in pattern.0.iter().enumerate() {
             if let Piece::Symbol(symbol) = piece
@@ -162,7 +163,7 @@ impl<S: Size> Shapes<S> {
                 });
             }
         }
-        Ok((x.clone(), dims))
+        Ok((engine.learned(x, &dims.sizes), dims))
     }
 
     /// Every symbol bound so far with its size, in the order they were bound.
@@ -193,7 +194,6 @@ fn check<E: Engine>(
     pattern: &Pattern<E::Size>,
     scope: &[Binding<E::Size>],
 ) -> Result<Dims<E::Size>> {
-    let rank = engine.rank(x)?;
     let pieces = pattern.0.as_slice();
     let mut rest = None;
     for (at, piece) in pieces.iter().enumerate() {
@@ -218,13 +218,22 @@ fn check<E: Engine>(
         }
     }
     let fixed = pieces.len() - usize::from(rest.is_some());
-    if rank < fixed || (rank > fixed && rest.is_none()) {
+    let (sizes, between) = match engine.rank(x) {
+        Ok(rank) => ((0..rank).map(|axis| engine.size(x, axis)).collect(), None),
+        Err(Error::TooEarly(_)) => {
+            let front = rest.unwrap_or(fixed);
+            let (sizes, between) = engine.outlined(x, front, fixed - front, rest.is_some())?;
+            (sizes, Some(between))
+        }
+        Err(error) => return Err(error),
+    };
+    let rank = sizes.len();
+    if between.is_none() && (rank < fixed || (rank > fixed && rest.is_none())) {
         let more = if rest.is_some() { "at least " } else { "" };
         let message = format!("the tensor has rank {rank}, but the pattern wants {more}{fixed}");
         let error = Error::shape(message).sizes(format!("{more}{fixed}"), rank);
         return Err(side_by_side(engine, x, pattern, error, None));
     }
-    let sizes: Shape<E::Size> = (0..rank).map(|axis| engine.size(x, axis)).collect();
     let mut dims = Dims {
         sizes,
         rest: rest.map(|start| (start, rank - fixed, 1.into())),
@@ -241,6 +250,7 @@ fn check<E: Engine>(
                     let error = Error::shape(message).at_axis(axis).sizes(wanted, size);
                     side_by_side(engine, x, pattern, error, Some((at, axis)))
                 })?;
+                dims.sizes[axis] = wanted.clone();
             }
             Piece::Symbol(symbol) => {
                 let size = &dims.sizes[axis];
@@ -253,6 +263,17 @@ fn check<E: Engine>(
                 let bound = scope.iter().find(|b| b.symbol == *symbol);
                 let bound = bound.map(|b| (&b.size, b.axis, &b.shape)).or_else(earlier);
                 let Some((meant, from, shape)) = bound else {
+                    if let Some(meant) = engine.meaning(symbol) {
+                        let same = Condition::Same(size.clone(), meant.clone());
+                        engine.require(same, || {
+                            let message = format!(
+                                "axis {axis} has size {size}, but {symbol} stands for {meant}"
+                            );
+                            let error = Error::shape(message).at_axis(axis).sizes(&meant, size);
+                            side_by_side(engine, x, pattern, error, Some((at, axis)))
+                        })?;
+                        dims.sizes[axis] = meant;
+                    }
                     continue;
                 };
                 engine.require(Condition::Same(size.clone(), meant.clone()), || {
@@ -269,8 +290,12 @@ fn check<E: Engine>(
         }
     }
     if let Some((start, taken, count)) = &mut dims.rest {
-        *count = E::Size::product(&dims.sizes[*start..*start + *taken])
-            .ok_or_else(|| Error::overflow("the product of the sizes under `...` is too large"))?;
+        *count = match between {
+            Some(between) => between,
+            None => E::Size::product(&dims.sizes[*start..*start + *taken]).ok_or_else(|| {
+                Error::overflow("the product of the sizes under `...` is too large")
+            })?,
+        };
     }
     Ok(dims)
 }

@@ -28,6 +28,10 @@ pub struct BroadcastTo<S> {
 impl<E: Engine> Operator<E> for Expand<E::Size> {
     type Output = E::Value;
 
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.sizes)
+    }
+
     #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         stretch(
@@ -59,6 +63,10 @@ impl<E: Engine> Operator<E> for ExpandAs {
 
 impl<E: Engine> Operator<E> for BroadcastTo<E::Size> {
     type Output = E::Value;
+
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.shape)
+    }
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         stretch(
@@ -114,9 +122,15 @@ fn stretch<E: Engine>(
                 if size.is(1) == Truth::Yes {
                     return Ok(Axis::Fresh(wanted));
                 }
-                let fits = Condition::Same(size.clone(), wanted.clone());
+                let fits = Condition::Stretches {
+                    from: size.clone(),
+                    to: wanted.clone(),
+                };
                 engine.require(fits, || refusal.cannot_expand(at, axis, &size, &wanted))?;
-                Ok(Axis::Of(axis))
+                Ok(Axis::Stretch {
+                    of: axis,
+                    len: wanted,
+                })
             }
             (Extent::Infer, Some(axis)) if wording.keeps => Ok(Axis::Of(axis)),
             (negative, _) => Err(refusal.negative(at, &negative)),
@@ -202,11 +216,14 @@ impl<E: Engine> Refusal<'_, E> {
     }
 }
 
-/// The shape two shapes broadcast to, by NumPy's rule, if they do.
-pub(crate) fn broadcast<S: Size>(a: &S, b: &S) -> Option<S> {
+/// The size two sizes broadcast to, by NumPy's rule, if they do.
+pub(crate) fn broadcast<S: Size>(a: &S, b: &S) -> Result<Option<S>> {
     match (a.same(b), a.is(1), b.is(1)) {
-        (Truth::Yes, _, _) | (_, _, Truth::Yes) => Some(a.clone()),
-        (_, Truth::Yes, _) => Some(b.clone()),
-        _ => None,
+        (Truth::Yes, _, _) | (_, _, Truth::Yes) => Ok(Some(a.clone())),
+        (_, Truth::Yes, _) => Ok(Some(b.clone())),
+        (Truth::No, Truth::No, Truth::No) => Ok(None),
+        _ => Err(Error::too_early(format!(
+            "whether {a} and {b} are equal, or one of them is 1, is not known yet"
+        ))),
     }
 }

@@ -52,6 +52,14 @@ pub struct Arange {
 impl<E: Engine> Operator<E> for Zeros<E::Size> {
     type Output = E::Value;
 
+    fn dtype(&self, _: &[DType]) -> DType {
+        self.dtype
+    }
+
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.shape)
+    }
+
     fn lower(&self, engine: &E, _: &[&E::Value]) -> Result<E::Value> {
         engine.full(
             self.dtype,
@@ -64,6 +72,14 @@ impl<E: Engine> Operator<E> for Zeros<E::Size> {
 impl<E: Engine> Operator<E> for Ones<E::Size> {
     type Output = E::Value;
 
+    fn dtype(&self, _: &[DType]) -> DType {
+        self.dtype
+    }
+
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.shape)
+    }
+
     fn lower(&self, engine: &E, _: &[&E::Value]) -> Result<E::Value> {
         engine.full(
             self.dtype,
@@ -75,6 +91,14 @@ impl<E: Engine> Operator<E> for Ones<E::Size> {
 
 impl<E: Engine> Operator<E> for Full<E::Size> {
     type Output = E::Value;
+
+    fn dtype(&self, _: &[DType]) -> DType {
+        self.dtype.unwrap_or(self.value.dtype())
+    }
+
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.shape)
+    }
 
     fn lower(&self, engine: &E, _: &[&E::Value]) -> Result<E::Value> {
         let dtype = self.dtype.unwrap_or(self.value.dtype());

@@ -7,10 +7,11 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::axis::Axis;
+use crate::call::Parameters;
 use crate::dtype::DType;
 use crate::engine::{Along, Engine};
 use crate::error::{Error, Result};
-use crate::operator::{Named, Operator};
+use crate::operator::{Named, Operator, Written};
 use crate::operators::Slice;
 use crate::operators::expand::broadcast;
 use crate::operators::take::{require_integers, require_readable};
@@ -38,6 +39,12 @@ pub struct GetItem {
 
 impl Named for GetItem {
     const NAME: &'static str = "index";
+}
+
+impl<S: Size> Written<S> for GetItem {
+    fn parameters(&self) -> Parameters<S> {
+        Vec::new()
+    }
 }
 
 impl fmt::Display for GetItem {
@@ -196,7 +203,7 @@ fn broadcast_shape<E: Engine>(
         }
         let front = all.len() - shape.len();
         for (size, other) in all[front..].iter_mut().zip(&shape) {
-            *size = broadcast(size, other).ok_or_else(|| {
+            *size = broadcast(size, other)?.ok_or_else(|| {
                 let shapes: Vec<String> = arrays
                     .iter()
                     .map(|array| engine.shape_text(array))

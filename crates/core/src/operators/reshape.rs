@@ -41,6 +41,10 @@ pub struct Flatten {
 impl<E: Engine> Operator<E> for Reshape<E::Size> {
     type Output = E::Value;
 
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.shape)
+    }
+
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         if engine.is_one_run(inputs[0]) {
             let new = fitted(engine, inputs[0], &self.shape)?;
@@ -53,6 +57,10 @@ impl<E: Engine> Operator<E> for Reshape<E::Size> {
 
 impl<E: Engine> Operator<E> for View<E::Size> {
     type Output = E::Value;
+
+    fn sizes(&self) -> Option<&Sizes<E::Size>> {
+        Some(&self.shape)
+    }
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
@@ -121,6 +129,9 @@ pub(crate) fn axis_or_flat<E: Engine>(
 struct Group {
     from: Range<usize>,
     to: Range<usize>,
+    /// Whether they hold equally many for certain. Where all elements are counted together, and another group is
+    /// empty, they need not.
+    exact: bool,
 }
 
 type Groups = SmallVec<[Group; 8]>;
@@ -235,6 +246,7 @@ fn group<S: Size>(old: &[S], new: &[S]) -> Option<Groups> {
         groups.push(Group {
             from: 0..old.len(),
             to: 0..new.len(),
+            exact: true,
         });
         return Some(groups);
     }
@@ -269,12 +281,20 @@ fn group<S: Size>(old: &[S], new: &[S]) -> Option<Groups> {
         groups.push(Group {
             from: from.clone(),
             to: to.clone(),
+            exact: true,
         });
         (from.start, to.start) = (from.end, to.end);
     }
     if let Some(last) = groups.last_mut() {
         last.from.end = old.len();
         last.to.end = new.len();
+    }
+    if old.iter().chain(new).any(|size| size.known().is_none()) {
+        for group in &mut groups {
+            let held = S::product(&old[group.from.clone()])?;
+            let wanted = S::product(&new[group.to.clone()])?;
+            group.exact = held.same(&wanted) == Truth::Yes;
+        }
     }
     Some(groups)
 }
@@ -297,7 +317,10 @@ fn rearrange<E: Engine>(
         len: shape[out].clone(),
         inner: inner[at][out - groups[at].to.start].clone(),
     };
-    let both = groups.iter().any(|g| g.from.len() > 1 && g.to.len() > 1);
+    let both = groups
+        .iter()
+        .any(|g| g.from.len() > 1 && (g.to.len() > 1 || !g.exact));
+    let keeps = |group: &Group| group.to.len() == 1 && group.exact;
     let merge = |run: &Range<usize>| match run.len() {
         1 => Axis::Of(run.start),
         _ => Axis::Merge(run.clone()),
@@ -305,14 +328,14 @@ fn rearrange<E: Engine>(
     if !both {
         return engine.view(x, shape.len(), |out| match place(out) {
             None => Axis::Fresh(shape[out].clone()),
-            Some(at) if groups[at].to.len() == 1 => merge(&groups[at].from),
+            Some(at) if keeps(&groups[at]) => merge(&groups[at].from),
             Some(at) => split(groups[at].from.start, at, out),
         });
     }
     let merged = engine.view(x, groups.len(), |out| merge(&groups[out].from))?;
     engine.view(&merged, shape.len(), |out| match place(out) {
         None => Axis::Fresh(shape[out].clone()),
-        Some(at) if groups[at].to.len() == 1 => Axis::Of(at),
+        Some(at) if keeps(&groups[at]) => Axis::Of(at),
         Some(at) => split(at, at, out),
     })
 }

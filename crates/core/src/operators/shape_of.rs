@@ -12,6 +12,6 @@ impl<E: Engine> Operator<E> for ShapeOf {
     type Output = E::Value;
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
-        engine.sizes(&engine.shape(inputs[0])?)
+        engine.sizes_of(inputs[0])
     }
 }

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use crate::axis::Axis;
-use crate::engine::Engine;
+use crate::engine::{Condition, Engine};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::params::{Axes, Item, Items};
@@ -56,6 +56,8 @@ impl<E: Engine> Operator<E> for Slice {
         // Axes of single indices are dropped, and new ones put in.
         let mut dropped: SmallVec<[(usize, usize); 8]> = SmallVec::new();
         let mut shaped: SmallVec<[Axis<E::Size>; 8]> = SmallVec::new();
+        // Single indices of axes whose sizes are not known yet.
+        let mut open: SmallVec<[(usize, isize); 2]> = SmallVec::new();
         let mut axis = 0;
         let rest = (!items.contains(&Item::Rest)).then_some(&Item::Rest);
         for (place, &item) in items.iter().chain(rest).enumerate() {
@@ -70,9 +72,10 @@ impl<E: Engine> Operator<E> for Slice {
                     axis += whole;
                     continue;
                 }
-                Item::At(index) => {
-                    dropped.push((axis, at(engine, x, axis, index).map_err(blame)?));
-                }
+                Item::At(index) => match at(engine, x, axis, index).map_err(blame)? {
+                    Some(index) => dropped.push((axis, index)),
+                    None => open.push((axis, index)),
+                },
                 Item::Range {
                     start: None,
                     stop: None,
@@ -84,6 +87,14 @@ impl<E: Engine> Operator<E> for Slice {
             }
             axis += 1;
         }
+        let cut;
+        let x = match open.is_empty() {
+            true => x,
+            false => {
+                cut = cut_open(engine, x, rank, &open)?;
+                &cut
+            }
+        };
         match dropped.is_empty() {
             true => engine.view(x, shaped.len(), |out| shaped[out].clone()),
             false => engine.view_at(x, &dropped, shaped.len(), |out| shaped[out].clone()),
@@ -91,34 +102,48 @@ impl<E: Engine> Operator<E> for Slice {
     }
 }
 
-fn known<E: Engine>(engine: &E, x: &E::Value, axis: usize) -> Result<usize> {
-    let size = engine.size(x, axis);
-    size.known().ok_or_else(|| {
-        Error::too_early(format!(
-            "axis {axis} has size {size}, which is not known yet"
-        ))
-        .at_axis(axis)
+/// The tensor with nothing but single indices left of some axes.
+#[cold]
+fn cut_open<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    rank: usize,
+    open: &[(usize, isize)],
+) -> Result<E::Value> {
+    engine.view(x, rank, |out| {
+        match open.iter().find(|(axis, _)| *axis == out) {
+            Some(&(of, index)) => Axis::Range {
+                of,
+                start: Some(index),
+                stop: (index != -1).then_some(index.wrapping_add(1)),
+                step: 1,
+            },
+            None => Axis::Of(out),
+        }
     })
 }
 
-fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<usize> {
-    let size = known(engine, x, axis)?;
-    let from_front = if index < 0 {
-        index.wrapping_add_unsigned(size)
-    } else {
-        index
+/// An index counted from the front; `None` where the size it counts from is not known yet.
+fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<Option<usize>> {
+    let size = engine.size(x, axis);
+    let inside = Condition::Inside {
+        size: size.clone(),
+        index,
     };
-    match usize::try_from(from_front) {
-        Ok(start) if start < size => Ok(start),
-        _ => Err(Error::index(format!(
+    engine.require(inside, || {
+        let error = Error::index(format!(
             "index {index} is out of range for axis {axis}, which has size {size}"
-        ))
-        .at_axis(axis)
-        .sizes(index_range(size), index)),
-    }
+        ));
+        let range = size.known().map_or_else(|| size.to_string(), index_range);
+        error.at_axis(axis).sizes(range, index)
+    })?;
+    Ok(size.known().map(|size| match usize::try_from(index) {
+        Ok(index) => index,
+        Err(_) => size - index.unsigned_abs(),
+    }))
 }
 
-/// Python's rule for `start:stop:step`: ends outside are clipped, absent ones mean the whole way.
+/// `start:stop:step` of an axis.
 fn range<E: Engine>(
     engine: &E,
     x: &E::Value,
@@ -132,33 +157,13 @@ fn range<E: Engine>(
             .at_axis(axis)
             .help("use 1 to go forwards, -1 to go backwards"));
     }
-    let size = known(engine, x, axis)? as isize;
-    let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
-    let clip = |end: isize| {
-        let from_front = if end < 0 {
-            end.saturating_add(size)
-        } else {
-            end
-        };
-        from_front.clamp(low, high)
-    };
-    let (near, far) = if step > 0 { (low, high) } else { (high, low) };
-    let start = start.map_or(near, clip);
-    let stop = stop.map_or(far, clip);
-    let distance = if step > 0 { stop - start } else { start - stop };
-    let len = match usize::try_from(distance) {
-        Ok(distance) => distance.div_ceil(step.unsigned_abs()),
-        Err(_) => 0,
-    };
-    let start = if len == 0 { 0 } else { start as usize };
-    // A step past the axis is never taken; shortened, it makes a stride that fits any element.
-    let reach = size.max(1);
-    Ok(Axis::Slice {
+    let range = Axis::Range {
         of: axis,
-        start: start.into(),
-        len: len.into(),
-        step: step.clamp(-reach, reach),
-    })
+        start,
+        stop,
+        step,
+    };
+    Ok(range.settled(|axis| engine.size(x, axis)))
 }
 
 impl<E: Engine> Operator<E> for Flip {
@@ -168,20 +173,15 @@ impl<E: Engine> Operator<E> for Flip {
         let x = inputs[0];
         let rank = engine.rank(x)?;
         let flipped = self.axis.resolve(engine, x)?;
-        for &axis in &flipped {
-            known(engine, x, axis)?;
-        }
-        engine.view(x, rank, |out| {
-            let len = engine.size(x, out);
-            match (flipped.contains(&out), len.known()) {
-                (true, Some(n)) => Axis::Slice {
-                    of: out,
-                    start: n.saturating_sub(1).into(),
-                    len,
-                    step: -1,
-                },
-                _ => Axis::Of(out),
+        engine.view(x, rank, |out| match flipped.contains(&out) {
+            true => Axis::Range {
+                of: out,
+                start: None,
+                stop: None,
+                step: -1,
             }
+            .settled(|axis| engine.size(x, axis)),
+            false => Axis::Of(out),
         })
     }
 }

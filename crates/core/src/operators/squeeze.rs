@@ -31,7 +31,18 @@ impl<E: Engine> Operator<E> for Squeeze {
         let rank = engine.rank(x)?;
         let mut dropped = self.axis.resolve(engine, x)?;
         match self.axis {
-            Axes::All => dropped.retain(|axis| engine.size(x, *axis).is(1) == Truth::Yes),
+            Axes::All => {
+                let unclear = |axis: &&usize| engine.size(x, **axis).is(1) == Truth::Unknown;
+                if let Some(&axis) = dropped.iter().find(unclear) {
+                    let size = engine.size(x, axis);
+                    return Err(Error::too_early(format!(
+                        "axis {axis} has size {size}, and whether that is 1 is not known yet"
+                    ))
+                    .at_axis(axis)
+                    .help("name the axes to drop"));
+                }
+                dropped.retain(|axis| engine.size(x, *axis).is(1) == Truth::Yes);
+            }
             _ => {
                 for &axis in &dropped {
                     let size = engine.size(x, axis);

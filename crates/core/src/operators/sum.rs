@@ -21,10 +21,14 @@ pub struct Sum {
 impl<E: Engine> Operator<E> for Sum {
     type Output = E::Value;
 
+    fn dtype(&self, inputs: &[DType]) -> DType {
+        self.dtype.unwrap_or(inputs[0].sum_dtype())
+    }
+
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let mut axes = self.axis.resolve(engine, inputs[0])?;
         axes.sort_unstable();
-        let dtype = self.dtype.unwrap_or(engine.dtype(inputs[0]).sum_dtype());
+        let dtype = Operator::<E>::dtype(self, &[engine.dtype(inputs[0])]);
         let summed = engine.sum(inputs[0], &axes, dtype)?;
         if !self.keepdims {
             return Ok(summed);

@@ -118,7 +118,7 @@ impl<E: Engine> Operator<E> for TakeAlongAxis {
         let mut index_shape: Shape<E::Size> = engine.shape(index)?;
         for at in (0..rank).filter(|at| *at != axis) {
             let (a, b) = (&source_shape[at], &index_shape[at]);
-            let Some(both) = broadcast(a, b) else {
+            let Some(both) = broadcast(a, b)? else {
                 let message = format!("axis {at} has size {a} in the input and {b} in the index");
                 return Err(blame(Error::shape(message).at_axis(at).sizes(a, b))
                     .help("off the axis taken, sizes must be equal, or one of them 1"));

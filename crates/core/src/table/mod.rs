@@ -148,6 +148,11 @@ macro_rules! operator_table {
             const NAME: &'static str = stringify!($nname);
         })*
 
+        $(crate::table::written! { $efile::$eop {} })*
+        $(crate::table::written! { $file::$op $(<$s>)? { $($field)* } })*
+        $(crate::table::written! { $mfile::$mop { $($mfield)* } })*
+        $(crate::table::written! { $nfile::$nop $(<$ns>)? { $($nfield)* } })*
+
         /// The table: every operator there is.
         pub static TABLE: &[crate::table::Entry] = {
             #[allow(unused_imports)]
@@ -397,6 +402,20 @@ macro_rules! bind {
     };
 }
 
+/// The call that makes an operator.
+macro_rules! written {
+    ($file:ident::$op:ident $(<$s:ident>)? { $($field:ident)* }) => {
+        impl<S: crate::size::Size> crate::operator::Written<S> for $file::$op $(<$s>)? {
+            fn parameters(&self) -> crate::call::Parameters<S> {
+                #[allow(unused_mut)]
+                let mut into = Vec::new();
+                $(crate::call::Write::<S>::write_as(&self.$field, stringify!($field), &mut into);)*
+                into
+            }
+        }
+    };
+}
+
 /// What a method returns.
 macro_rules! output {
     ($file:ident $op:ident $($s:ident)?) => { Self };
@@ -418,4 +437,4 @@ macro_rules! outcome {
     };
 }
 
-pub(crate) use {argument, bind, operator_table, outcome, output, param};
+pub(crate) use {argument, bind, operator_table, outcome, output, param, written};

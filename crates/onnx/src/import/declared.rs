@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use stridewise_core::engine::{Condition, Engine, describe};
-use stridewise_core::size::{Size, tuple};
+use stridewise_core::engine::{Engine, describe};
+use stridewise_core::size::{Size, Truth, tuple};
 use stridewise_core::{DType, Error, Result};
 
+use crate::import::enforced::enforced;
 use crate::proto::{ValueInfoProto, type_proto};
 use crate::size::DeclaredSize;
 use crate::tensor::dtype_of;
@@ -67,13 +68,14 @@ impl<'m, S: Size> Named<'m, S> {
         Named(HashMap::new())
     }
 
-    /// Requires that an input is what the model says, and agrees with those before about sizes that have a name.
+    /// Requires that an input is what the model says, and agrees with those before about sizes that have a name. What
+    /// cannot be decided yet is required of what it gives back.
     pub(super) fn require<E: Engine<Size = S>>(
         &mut self,
         engine: &E,
         declared: &'m DeclaredInput,
         x: &E::Value,
-    ) -> Result<()> {
+    ) -> Result<E::Value> {
         let name = declared.name.as_str();
         let blame = |error: Error| {
             error
@@ -90,7 +92,11 @@ impl<'m, S: Size> Named<'m, S> {
             return Err(blame(error).help("nothing is cast silently: cast it first"));
         }
         let Some(sizes) = &declared.shape else {
-            return Ok(());
+            return Ok(x.clone());
+        };
+        let x = &match engine.rank(x) {
+            Err(Error::TooEarly(_)) => enforced(engine, x, vec![None; sizes.len()])?,
+            _ => x.clone(),
         };
         let rank = engine.rank(x)?;
         if rank != sizes.len() {
@@ -100,33 +106,34 @@ impl<'m, S: Size> Named<'m, S> {
             );
             return Err(blame(Error::shape(message).sizes(sizes.len(), rank)));
         }
+        let mut open = vec![None; rank];
         for (axis, wanted) in sizes.iter().enumerate() {
             let size = engine.size(x, axis);
-            match wanted {
-                DeclaredSize::Any => {}
-                DeclaredSize::Is(n) => {
-                    engine.require(Condition::Same(size.clone(), (*n).into()), || {
-                        let message = format!(
-                            "axis {axis} of input `{name}` has size {size}, but the model declares {n}"
-                        );
-                        blame(Error::shape(message).at_axis(axis).sizes(n, &size))
-                    })?;
-                }
+            let (wanted, why) = match wanted {
+                DeclaredSize::Any => continue,
+                DeclaredSize::Is(n) => (S::from(*n), format!("the model declares {n}")),
                 DeclaredSize::Named(symbol) => {
-                    let (known, at, of) = self
-                        .0
-                        .entry(symbol)
-                        .or_insert_with(|| (size.clone(), name, axis));
-                    engine.require(Condition::Same(size.clone(), known.clone()), || {
-                        let message = format!(
-                            "axis {axis} of input `{name}` has size {size}, but `{symbol}` is {known}, \
-                             from axis {of} of input `{at}`"
-                        );
-                        blame(Error::shape(message).at_axis(axis).sizes(&*known, &size))
-                    })?;
+                    let first = || (size.clone(), name, axis);
+                    let (known, at, of) = self.0.entry(symbol).or_insert_with(first);
+                    let why = format!("`{symbol}` is {known}, from axis {of} of input `{at}`");
+                    (known.clone(), why)
+                }
+            };
+            match size.same(&wanted) {
+                Truth::Yes => {}
+                Truth::Unknown => open[axis] = Some(wanted),
+                Truth::No => {
+                    let message =
+                        format!("axis {axis} of input `{name}` has size {size}, but {why}");
+                    return Err(blame(
+                        Error::shape(message).at_axis(axis).sizes(&wanted, &size),
+                    ));
                 }
             }
         }
-        Ok(())
+        match open.iter().any(Option::is_some) {
+            true => enforced(engine, x, open),
+            false => Ok(x.clone()),
+        }
     }
 }

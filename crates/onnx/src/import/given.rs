@@ -86,6 +86,14 @@ impl<'a, E: Engine> Given<'a, '_, E> {
             );
             return Err(blame(Error::shape(message).sizes(1, rank)));
         }
+        if rank == 1 && engine.size(value, 0).known().is_none() {
+            let message = format!(
+                "input `{}` has {} numbers, and how many that is, is not known yet",
+                self.name(at),
+                engine.size(value, 0)
+            );
+            return Err(blame(Error::too_early(message)));
+        }
         engine.read_sizes(value).map(Some).map_err(blame)
     }
 

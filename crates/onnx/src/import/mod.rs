@@ -3,6 +3,7 @@
 
 mod attributes;
 mod declared;
+mod enforced;
 mod given;
 mod load;
 mod operators;

@@ -109,11 +109,9 @@ impl<'m, E: Engine> Placed<'m, E> {
         }
         let mut named = Named::new();
         for input in &model.inputs {
-            match slots[input.slot]
-                .as_ref()
-                .and_then(|held| held.value.as_ref())
-            {
-                Some(value) => named.require(self.engine, input, value)?,
+            let held = slots[input.slot].as_mut();
+            match held.and_then(|held| held.value.as_mut()) {
+                Some(value) => *value = named.require(self.engine, input, value)?,
                 None if input.has_default => {}
                 None => {
                     return Err(

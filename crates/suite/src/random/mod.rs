@@ -21,7 +21,7 @@ use crate::reference::Reference;
 use crate::runner::{Family, Observation, Observed, Ran, Runner, family, run};
 
 pub use calls::generator;
-pub use choices::Choices;
+pub use choices::{Choices, Fill};
 
 const CASES: u32 = 1500;
 

@@ -65,7 +65,8 @@ fn or_copied<E: Engine>(engine: &E, x: &E::Value, at: usize, size: &E::Size) -> 
         .note("input shape", engine.shape_text(x))
         .help("allowzero makes 0 a size like any other")),
         (_, Some(has)) if has.same(size) == Truth::Yes => Ok(has),
-        // A size that is not known yet is taken for itself; were it to be 0, it would have to be copied instead.
+        // A size that is not known yet is taken for itself; were it to be 0, it would have to be copied instead. An
+        // engine that lets the requirement pass refuses such a run nevertheless, unless the input is empty.
         _ => {
             let is_some = Condition::Readable {
                 reads: 1.into(),

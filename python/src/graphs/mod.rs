@@ -1,0 +1,331 @@
+//! Graphs from Python: functions traced with symbolic sizes, and run with arrays.
+
+pub(crate) mod argument;
+pub(crate) mod dim;
+pub(crate) mod symbolic;
+pub(crate) mod trace;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyEllipsis, PyList, PyString, PyTuple};
+use stridewise::dim::{Dim, Outline};
+use stridewise::size::Shape;
+use stridewise::{Error, Graph, Program, Symbolic, Tensor};
+
+use crate::arguments::{Raised, tensor_of};
+use crate::dtype::{PyDType, named_dtype};
+use crate::errors::OrRaise;
+use crate::gradients;
+use crate::tensor::{PyTensor, object};
+use dim::{PyDim, dim_of};
+use symbolic::{PySymbolic, shape_object, symbolic_object};
+use trace::Tracing;
+
+/// What an input of a graph is: a dtype, and as much of a shape as is known.
+#[pyclass(name = "Spec", module = "stridewise", frozen)]
+pub(crate) struct PySpec {
+    dtype: stridewise::DType,
+    /// The sizes in front, whether any number of axes follows, and the sizes behind.
+    front: Vec<Option<Dim>>,
+    open: bool,
+    back: Vec<Option<Dim>>,
+}
+
+#[pymethods]
+impl PySpec {
+    /// A spec from a dtype and a shape: ints, symbols, sizes, ``None`` for a size that is not known, ``...`` for any
+    /// number of axes; no shape at all where not even the rank is known.
+    #[new]
+    #[pyo3(signature = (dtype, shape=None))]
+    fn new(dtype: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyAny>>) -> PyResult<PySpec> {
+        let dtype = named_dtype(dtype)?;
+        let mut spec = PySpec {
+            dtype,
+            front: Vec::new(),
+            open: shape.is_none(),
+            back: Vec::new(),
+        };
+        for item in shape.map(|shape| shape.try_iter()).transpose()?.into_iter().flatten() {
+            let item = item?;
+            if item.is_instance_of::<PyEllipsis>() {
+                if spec.open {
+                    return Err(PyValueError::new_err("spec: the shape has more than one `...`"));
+                }
+                spec.open = true;
+                continue;
+            }
+            let size = size_of(&item)?;
+            match spec.open {
+                true => spec.back.push(size),
+                false => spec.front.push(size),
+            }
+        }
+        Ok(spec)
+    }
+
+    /// The element type.
+    #[getter]
+    fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
+        PyDType::object(py, self.dtype)
+    }
+
+    fn __repr__(&self) -> String {
+        let text = |size: &Option<Dim>| size.as_ref().map_or("None".to_string(), Dim::to_string);
+        let rest = self.open.then(|| "...".to_string());
+        let front = self.front.iter().map(text);
+        let all: Vec<String> = front.chain(rest).chain(self.back.iter().map(text)).collect();
+        format!("spec('{}', [{}])", self.dtype, all.join(", "))
+    }
+}
+
+/// A size of a spec; `None` for any.
+fn size_of(item: &Bound<'_, PyAny>) -> PyResult<Option<Dim>> {
+    if item.is_none() {
+        return Ok(None);
+    }
+    if let Some(dim) = dim_of(item) {
+        return Ok(Some(dim));
+    }
+    if let Ok(text) = item.cast::<PyString>() {
+        let dim: stridewise::Result<Dim> = text.to_str()?.parse();
+        return dim.map(Some).or_raise(item.py());
+    }
+    let class = item.get_type().name()?;
+    let message = "spec: a size is an int, a symbol, a string, None or `...`, but one is of type";
+    Err(PyTypeError::new_err(format!("{message} `{class}`")))
+}
+
+impl PySpec {
+    /// The shape, with sizes of the graph's own where none is known.
+    fn outline(&self, graph: &Graph) -> Outline {
+        let size = |size: &Option<Dim>| size.clone().unwrap_or_else(|| graph.unknown());
+        let front: Shape<Dim> = self.front.iter().map(size).collect();
+        let back: Shape<Dim> = self.back.iter().map(size).collect();
+        let rest = match self.open {
+            true => graph.unknown_shape().rest().cloned(),
+            false => None,
+        };
+        Outline::new(front, rest, back)
+    }
+}
+
+/// How the results of a function stood together.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    One,
+    List,
+    Tuple,
+}
+
+/// A graph: a function that was traced, to be called with arrays.
+#[pyclass(name = "Graph", module = "stridewise", frozen, weakref)]
+pub(crate) struct PyGraph {
+    program: Program,
+    form: Form,
+}
+
+#[pymethods]
+impl PyGraph {
+    /// Runs the graph on tensors, arrays of other libraries, numbers or lists, by position or by name.
+    #[pyo3(signature = (*inputs, **named))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = self.matched(inputs, named)?;
+        let tracked = given.iter().filter_map(|x| x.cast::<PyTensor>().ok());
+        if tracked.filter_map(|x| gradients::tracked(x.get())).next().is_some() {
+            return self.noted(py, &given);
+        }
+        let tensors = self.tensors(&given)?;
+        let results = py.detach(|| self.program.run(&tensors)).or_raise(py)?;
+        let results = results.into_iter().map(|x| Ok(object(py, x)?.into_any()));
+        self.formed(py, results.collect::<PyResult<_>>()?)
+    }
+
+    /// What every run checks because it could not be proved when the function was traced.
+    #[getter]
+    fn guards(&self) -> Vec<String> {
+        self.program.guards().iter().map(|guard| guard.to_string()).collect()
+    }
+
+    /// The names of what it is called with.
+    #[getter]
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.program.inputs().map(|(name, _, _)| name))
+    }
+
+    /// The shapes of what it gives.
+    #[getter]
+    fn output_shapes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let shapes = self.program.outputs().map(|(_, shape)| shape_object(py, shape));
+        PyTuple::new(py, shapes.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What a run with such inputs does, one line for each step that moves data.
+    #[pyo3(signature = (*inputs, **named))]
+    fn steps(
+        &self,
+        py: Python<'_>,
+        inputs: &Bound<'_, PyTuple>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<String>> {
+        let tensors = self.tensors(&self.matched(inputs, named)?)?;
+        py.detach(|| self.program.steps(&tensors)).or_raise(py)
+    }
+
+    /// The graph of the gradients by its inputs, or those named. It is called with the inputs, and then with a
+    /// gradient for each result, and gives a tuple.
+    #[pyo3(signature = (by=None))]
+    fn grad(&self, py: Python<'_>, by: Option<&Bound<'_, PyAny>>) -> PyResult<PyGraph> {
+        let names: Option<Vec<String>> = match by {
+            None => None,
+            Some(one) if one.is_instance_of::<PyString>() => Some(vec![one.extract()?]),
+            Some(several) => Some(several.extract()?),
+        };
+        let names = names.as_ref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        Ok(PyGraph {
+            program: self.program.gradient(names.as_deref()).or_raise(py)?,
+            form: Form::Tuple,
+        })
+    }
+
+    fn __str__(&self) -> String {
+        self.program.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        self.program.to_string()
+    }
+}
+
+impl PyGraph {
+    /// The inputs in order, from those given by position and by name.
+    fn matched<'py>(
+        &self,
+        inputs: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let names: Vec<&str> = self.program.inputs().map(|(name, _, _)| name).collect();
+        let mut given: Vec<Bound<'py, PyAny>> = inputs.iter().collect();
+        let Some(named) = named else {
+            return Ok(given);
+        };
+        for name in names.iter().skip(given.len()) {
+            match named.get_item(name)? {
+                Some(value) => given.push(value),
+                None => break,
+            }
+        }
+        if given.len() != inputs.len() + named.len() {
+            let text = format!("graph: it is called with {}", names.join(", "));
+            return Err(PyTypeError::new_err(text));
+        }
+        Ok(given)
+    }
+
+    fn tensors(&self, given: &[Bound<'_, PyAny>]) -> PyResult<Vec<Tensor>> {
+        given.iter().map(|x| tensor_of(x, "graph", "inputs")).collect()
+    }
+
+    /// A run whose inputs have a history, so that its results have one.
+    fn noted<'py>(
+        &self,
+        py: Python<'py>,
+        given: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let tape = gradients::tape();
+        let mut vars = Vec::with_capacity(given.len());
+        for x in given {
+            vars.push(match x.cast::<PyTensor>() {
+                Ok(x) => gradients::var(x.get()),
+                Err(_) => tape.constant(tensor_of(x, "graph", "inputs")?),
+            });
+        }
+        let constant = |tensor: &Tensor| tape.constant(tensor.clone());
+        let results = self.program.run_on(&tape, &constant, &vars).or_raise(py)?;
+        let results = results.into_iter().map(|x| Ok(gradients::var_object(py, x)?.into_any()));
+        self.formed(py, results.collect::<PyResult<_>>()?)
+    }
+
+    fn formed<'py>(
+        &self,
+        py: Python<'py>,
+        mut results: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self.form {
+            Form::One => match results.pop() {
+                Some(one) => one,
+                None => py.None().into_bound(py),
+            },
+            Form::List => PyList::new(py, results)?.into_any(),
+            Form::Tuple => PyTuple::new(py, results)?.into_any(),
+        })
+    }
+}
+
+/// Traces a function: calls it with a tensor of a new graph for each spec.
+#[pyfunction]
+fn _trace<'py>(
+    py: Python<'py>,
+    f: &Bound<'py, PyAny>,
+    names: Vec<String>,
+    specs: Vec<Bound<'py, PySpec>>,
+) -> PyResult<PyGraph> {
+    let graph = Graph::new();
+    let given = PyDict::new(py);
+    for (name, spec) in names.iter().zip(&specs) {
+        let spec = spec.get();
+        let x = graph.input(name, spec.dtype, spec.outline(&graph));
+        let x = x.map_err(|error| error.within("trace")).or_raise(py)?;
+        given.set_item(name, symbolic_object(py, x)?)?;
+    }
+    let result = {
+        let _tracing = Tracing::begin(&graph);
+        f.call((), Some(&given))?
+    };
+    let (items, form) = match result.cast::<PyList>() {
+        Ok(list) => (list.iter().collect(), Form::List),
+        Err(_) => match result.cast::<PyTuple>() {
+            Ok(tuple) => (tuple.iter().collect(), Form::Tuple),
+            Err(_) => (vec![result], Form::One),
+        },
+    };
+    let outputs = items
+        .iter()
+        .map(|item| output(&graph, item))
+        .collect::<Result<Vec<Symbolic>, Raised>>()
+        .map_err(|raised| raised.exception(py, "trace", None))?;
+    let outputs: Vec<&Symbolic> = outputs.iter().collect();
+    let program = graph.finish(&outputs).map_err(|error| error.within("trace"));
+    Ok(PyGraph {
+        program: program.or_raise(py)?,
+        form,
+    })
+}
+
+/// What a function returned, as a tensor of its graph.
+fn output(graph: &Graph, item: &Bound<'_, PyAny>) -> Result<Symbolic, Raised> {
+    if let Ok(x) = item.cast::<PySymbolic>() {
+        return Ok(x.get().0.clone());
+    }
+    if let Ok(x) = item.cast::<PyTensor>() {
+        return Ok(graph.constant(&x.get().inner));
+    }
+    let class = item.get_type().name()?;
+    Err(Error::type_(format!(
+        "the function returned an object of type `{class}`, but a tensor, or a list or tuple of tensors, is needed"
+    ))
+    .into())
+}
+
+/// Adds the classes and functions of graphs to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyDim>()?;
+    module.add_class::<PySpec>()?;
+    module.add_class::<PySymbolic>()?;
+    module.add_class::<PyGraph>()?;
+    module.add_function(wrap_pyfunction!(_trace, module)?)
+}
