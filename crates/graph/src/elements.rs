@@ -129,7 +129,7 @@ impl Elements {
 
     /// The sums of two lists, element by element.
     pub(crate) fn add(&self, other: &Elements) -> Option<Elements> {
-        let Elements::Listed { layout, .. } = self else {
+        let (Elements::Listed { layout, .. }, Elements::Listed { .. }) = (self, other) else {
             return None;
         };
         let sum = |(a, b): (Extent<Dim>, Extent<Dim>)| match (a, b) {
@@ -144,8 +144,11 @@ impl Elements {
         Elements::listed(sums.collect::<Option<_>>()?, layout.dims())
     }
 
-    /// The sum of all.
+    /// The sum of all. Sizes of unknown number have none that could be written down.
     pub(crate) fn sum(&self) -> Option<Elements> {
+        let Elements::Listed { .. } = self else {
+            return None;
+        };
         let mut total = Dim::from(0);
         for extent in self.read() {
             match extent {

@@ -61,25 +61,39 @@ fn whole<E: Engine, A: Argument<E>>(
 ) -> Result<Option<isize>, A::Error> {
     match look {
         Look::Int(n) => Ok(isize::try_from(*n).ok()),
-        Look::Tensor => {
-            let x = arg.tensor()?;
-            let x = x.borrow();
-            if engine.rank(x)? != 0 || !engine.dtype(x).is_integer() {
-                return Ok(None);
-            }
-            Ok(engine.read_sizes(x)?.first().and_then(number))
-        }
+        Look::Tensor => match only::<E, A>(engine, arg)? {
+            Some(extent) => Ok(Some(number(&extent)?)),
+            None => Ok(None),
+        },
         _ => Ok(None),
     }
 }
 
+/// What stands in a 0-d integer tensor; `None` for any other.
+fn only<E: Engine, A: Argument<E>>(
+    engine: &E,
+    arg: &A,
+) -> Result<Option<Extent<E::Size>>, A::Error> {
+    let x = arg.tensor()?;
+    let x = x.borrow();
+    match engine.rank(x)? == 0 && engine.dtype(x).is_integer() {
+        true => Ok(Some(engine.read_size(x)?)),
+        false => Ok(None),
+    }
+}
+
 /// The number that was read from a tensor, if it is known.
-fn number<S: Size>(extent: &Extent<S>) -> Option<isize> {
-    match extent {
-        Extent::Is(size) => isize::try_from(size.known()?).ok(),
+fn number<S: Size>(extent: &Extent<S>) -> Result<isize, Error> {
+    let known = match extent {
+        Extent::Is(size) => size.known().and_then(|size| isize::try_from(size).ok()),
         Extent::Infer => Some(-1),
         Extent::Negative(n) => Some(*n),
-    }
+    };
+    known.ok_or_else(|| {
+        Error::too_early(format!(
+            "a number is read from a tensor that holds {extent}, which is only known when the graph runs"
+        ))
+    })
 }
 
 /// The numbers in a 1-D integer tensor; `None` for any other.
@@ -90,7 +104,14 @@ fn numbers<E: Engine, A: Argument<E>>(
     let x = arg.tensor()?;
     let x = x.borrow();
     match engine.rank(x)? == 1 && engine.dtype(x).is_integer() {
-        true => Ok(engine.read_sizes(x)?.iter().map(number).collect()),
+        true => {
+            let numbers = engine
+                .read_sizes(x)?
+                .iter()
+                .map(number)
+                .collect::<Result<_, _>>();
+            Ok(Some(numbers?))
+        }
         false => Ok(None),
     }
 }
@@ -334,9 +355,11 @@ impl<S: Size> Bind<S> for Sizes<S> {
 /// A symbol among sizes that stands for none.
 #[cold]
 fn undeclared(symbol: &Symbol, name: &'static str) -> Error {
-    Error::type_(format!("{name} holds the symbol {symbol}, which stands for no size here"))
-        .at_argument(name)
-        .help("symbols are sizes in a graph with an input whose shape has them")
+    Error::type_(format!(
+        "{name} holds the symbol {symbol}, which stands for no size here"
+    ))
+    .at_argument(name)
+    .help("symbols are sizes in a graph with an input whose shape has them")
 }
 
 fn one_size<E: Engine, A: Argument<E>>(
@@ -458,6 +481,7 @@ impl<S: Size> Bind<S> for Pattern<S> {
             return Err(wrong(&look, name, "a list").into());
         }
         let mut pieces = SmallVec::new();
+        let wanted = "an int, None, a symbol or `...`";
         given.each(|at, arg| {
             let look = arg.look(ParamKind::Pattern)?;
             pieces.push(match look {
@@ -466,12 +490,15 @@ impl<S: Size> Bind<S> for Pattern<S> {
                 Look::Text(word) => Piece::Symbol(Symbol::new(word)),
                 Look::Symbol(symbol) => Piece::Symbol(symbol.clone()),
                 Look::Extent(Extent::Is(size)) => Piece::Is(size.clone()),
+                Look::Tensor => match only::<E, A>(engine, arg)? {
+                    Some(Extent::Is(size)) => Piece::Is(size),
+                    Some(Extent::Infer) => Piece::Negative(-1),
+                    Some(Extent::Negative(n)) => Piece::Negative(n),
+                    None => return Err(wrong_item(&look, name, at, wanted).into()),
+                },
                 _ => match whole(engine, &look, arg)? {
                     Some(n) => Piece::from(n),
-                    None => {
-                        let wanted = "an int, None, a symbol or `...`";
-                        return Err(wrong_item(&look, name, at, wanted).into());
-                    }
+                    None => return Err(wrong_item(&look, name, at, wanted).into()),
                 },
             });
             Ok(())

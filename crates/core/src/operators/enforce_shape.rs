@@ -310,17 +310,18 @@ fn side_by_side<E: Engine>(
     mark: Option<(usize, usize)>,
 ) -> Error {
     let error = error.at_argument("pattern");
-    let Some((piece, axis)) = mark else {
+    let error = match mark {
+        Some((piece, _)) => error.at_item(piece),
+        None => error,
+    };
+    // There are no columns under sizes of unknown number.
+    let (Some((piece, axis)), Ok(shape)) = (mark, engine.shape(x)) else {
         return error
             .note("pattern", pattern)
             .note("  shape", bracketed(engine, x));
     };
-    let error = error.at_item(piece);
     let pieces: Vec<String> = pattern.0.iter().map(Piece::to_string).collect();
-    let sizes: Vec<String> = engine.shape(x).map_or_else(
-        |_| Vec::new(),
-        |s| s.iter().map(E::Size::to_string).collect(),
-    );
+    let sizes: Vec<String> = shape.iter().map(E::Size::to_string).collect();
     let rest = pattern.0.iter().position(|p| matches!(p, Piece::Rest));
     // Each piece gets a column as wide as itself or the sizes it stands over.
     let taken = sizes.len() + 1 - pieces.len().min(sizes.len() + 1);
@@ -358,6 +359,6 @@ fn bracketed<E: Engine>(engine: &E, x: &E::Value) -> String {
             let sizes: Vec<String> = shape.iter().map(E::Size::to_string).collect();
             format!("[{}]", sizes.join(", "))
         }
-        Err(_) => "unknown".to_string(),
+        Err(_) => engine.shape_text(x),
     }
 }

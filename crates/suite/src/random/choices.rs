@@ -10,7 +10,7 @@ use crate::number::{Number, int_range};
 pub struct Choices<'a>(std::slice::Iter<'a, u32>);
 
 /// What the elements of a tensor are.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fill {
     /// Any bits at all: for operators that only move elements.
     Bits,
