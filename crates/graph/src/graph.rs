@@ -184,7 +184,10 @@ impl Builder {
         checks: Vec<Check>,
     ) {
         for check in checks {
-            if self.guards.iter().any(|guard| guard.check == check) {
+            // What is asked later is asked by each operator for itself.
+            let known = !matches!(check, Check::Later(_))
+                && self.guards.iter().any(|guard| guard.check == check);
+            if known {
                 continue;
             }
             self.guards.push(Guard {
