@@ -73,6 +73,28 @@ pub enum Condition<S> {
     },
 }
 
+impl<S> Condition<S> {
+    /// The same with other sizes.
+    pub fn try_map<T, F>(&self, mut size: impl FnMut(&S) -> Result<T, F>) -> Result<Condition<T>, F> {
+        Ok(match self {
+            Condition::Same(a, b) => Condition::Same(size(a)?, size(b)?),
+            Condition::Divides(a, b) => Condition::Divides(size(a)?, size(b)?),
+            Condition::Stretches { from, to } => Condition::Stretches {
+                from: size(from)?,
+                to: size(to)?,
+            },
+            Condition::Inside { size: of, index } => Condition::Inside {
+                size: size(of)?,
+                index: *index,
+            },
+            Condition::Readable { reads, from } => Condition::Readable {
+                reads: size(reads)?,
+                from: size(from)?,
+            },
+        })
+    }
+}
+
 impl<S: Size> Condition<S> {
     /// Whether it holds, as far as is known.
     #[inline]

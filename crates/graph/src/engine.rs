@@ -201,8 +201,10 @@ impl Engine for Graph {
             Truth::Yes => Ok(()),
             Truth::No => Err(error()),
             Truth::Unknown => {
-                if let Some(inside) = &mut self.lock().inside {
-                    inside.checks.push(Check::Sizes(condition));
+                let mut builder = self.lock();
+                match &mut builder.inside {
+                    Some(inside) => inside.checks.push(Check::Sizes(condition)),
+                    None => builder.require(condition, error()),
                 }
                 Ok(())
             }
