@@ -75,7 +75,10 @@ pub enum Condition<S> {
 
 impl<S> Condition<S> {
     /// The same with other sizes.
-    pub fn try_map<T, F>(&self, mut size: impl FnMut(&S) -> Result<T, F>) -> Result<Condition<T>, F> {
+    pub fn try_map<T, F>(
+        &self,
+        mut size: impl FnMut(&S) -> Result<T, F>,
+    ) -> Result<Condition<T>, F> {
         Ok(match self {
             Condition::Same(a, b) => Condition::Same(size(a)?, size(b)?),
             Condition::Divides(a, b) => Condition::Divides(size(a)?, size(b)?),

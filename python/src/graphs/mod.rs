@@ -221,7 +221,10 @@ impl PyGraph {
     /// every run is checked there only where an operator of ONNX's does.
     fn to_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let named = |error: Error| error.within("to_onnx");
-        let bytes = py.detach(|| self.program.to_onnx()).map_err(named).or_raise(py)?;
+        let bytes = py
+            .detach(|| self.program.to_onnx())
+            .map_err(named)
+            .or_raise(py)?;
         Ok(std::fs::write(path, bytes)?)
     }
 
@@ -234,7 +237,10 @@ impl PyGraph {
             Err(_) => std::fs::read(model.extract::<PathBuf>()?)?,
         };
         let named = |error: Error| error.within("from_onnx");
-        let program = py.detach(|| Program::from_onnx(&bytes)).map_err(named).or_raise(py)?;
+        let program = py
+            .detach(|| Program::from_onnx(&bytes))
+            .map_err(named)
+            .or_raise(py)?;
         Ok(PyGraph::of(program))
     }
 

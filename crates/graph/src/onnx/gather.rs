@@ -26,7 +26,13 @@ impl Export<'_> {
         }
     }
 
-    pub(super) fn gather(&mut self, source: Id, index: Id, along: &Along, mode: Mode) -> Result<Var> {
+    pub(super) fn gather(
+        &mut self,
+        source: Id,
+        index: Id,
+        along: &Along,
+        mode: Mode,
+    ) -> Result<Var> {
         let (dims, index_dims) = (self.dims(source)?, self.dims(index)?);
         let x = self.var(source)?;
         let run = match along {
@@ -52,7 +58,13 @@ impl Export<'_> {
         let read = self.writer.gather(&x, &inside.index, run.start as i64);
         let _ = index_dims;
         let behind = dims.len() - run.end;
-        self.filled(read, inside.was, behind, self.program.values[source].dtype, mode)
+        self.filled(
+            read,
+            inside.was,
+            behind,
+            self.program.values[source].dtype,
+            mode,
+        )
     }
 
     pub(super) fn scatter_add(
@@ -69,7 +81,9 @@ impl Export<'_> {
                 let inside = self.inside(index, &dims[*axis], mode)?;
                 added = self.zeroed(added, inside.was, 0, dtype)?;
                 let axis = *axis as i64;
-                return Ok(self.writer.scatter_elements_add(&x, &inside.index, &added, axis));
+                return Ok(self
+                    .writer
+                    .scatter_elements_add(&x, &inside.index, &added, axis));
             }
             Along::Run(run) => run.clone(),
         };
@@ -105,7 +119,11 @@ impl Export<'_> {
                 plain(self.writer.modulo(&var, &cells))
             }
             Mode::Clip => {
-                let (cells, zero, less) = (self.scalar(cells)?, self.writer.integer(0), self.writer.integer(-1));
+                let (cells, zero, less) = (
+                    self.scalar(cells)?,
+                    self.writer.integer(0),
+                    self.writer.integer(-1),
+                );
                 let last = self.writer.add(&cells, &less);
                 let low = self.writer.max(&var, &zero);
                 plain(self.writer.min(&low, &last))
@@ -128,7 +146,14 @@ impl Export<'_> {
     }
 
     /// What was read, or the mode's value where the index was outside; `behind` axes stand behind the index's.
-    fn filled(&mut self, read: Var, was: Option<Var>, behind: usize, dtype: DType, mode: Mode) -> Result<Var> {
+    fn filled(
+        &mut self,
+        read: Var,
+        was: Option<Var>,
+        behind: usize,
+        dtype: DType,
+        mode: Mode,
+    ) -> Result<Var> {
         let (Some(was), Mode::Fill(value)) = (was, mode) else {
             return Ok(read);
         };

@@ -58,12 +58,16 @@ impl Program {
         for node in &self.nodes {
             let made = match &node.body {
                 Body::Primitive(primitive) => {
-                    export.writer.on_behalf_of(node.name.as_deref().unwrap_or(""));
+                    export
+                        .writer
+                        .on_behalf_of(node.name.as_deref().unwrap_or(""));
                     vec![export.primitive(primitive, node.outputs[0])?]
                 }
                 Body::Call(call) => {
                     let entry = &TABLE[call.place];
-                    export.writer.on_behalf_of(node.name.as_deref().unwrap_or(entry.name));
+                    export
+                        .writer
+                        .on_behalf_of(node.name.as_deref().unwrap_or(entry.name));
                     let made = export.call(call, &node.outputs);
                     made.map_err(|error| error.within(entry.name))?
                 }
@@ -115,7 +119,13 @@ impl Program {
 
 /// A name that an input of a graph may have, as near as possible to one of a model's.
 fn input_name(name: &str) -> String {
-    let fit = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '_' };
+    let fit = |c: char| {
+        if c.is_alphanumeric() || c == '_' {
+            c
+        } else {
+            '_'
+        }
+    };
     let name: String = name.chars().map(fit).collect();
     match is_name(&name) {
         true => name,
@@ -209,10 +219,10 @@ impl Export<'_> {
         };
         match written {
             Some(var) => Ok(vec![var]),
-            None => Err(Error::too_early(
-                "too little is known of its tensors to write it to ONNX",
-            )
-            .help("declare the ranks of the inputs, and sizes as symbols or numbers")),
+            None => Err(
+                Error::too_early("too little is known of its tensors to write it to ONNX")
+                    .help("declare the ranks of the inputs, and sizes as symbols or numbers"),
+            ),
         }
     }
 
@@ -225,7 +235,9 @@ impl Export<'_> {
         let mut parts = Vec::with_capacity(items.len());
         for item in items {
             parts.push(match item {
-                Arg::Int(n) => self.writer.integers(&[i64::try_from(*n).unwrap_or(i64::MAX)]),
+                Arg::Int(n) => self
+                    .writer
+                    .integers(&[i64::try_from(*n).unwrap_or(i64::MAX)]),
                 Arg::Extent(Extent::Is(dim)) => self.size(dim)?,
                 _ => self.writer.integers(&[-1]),
             });

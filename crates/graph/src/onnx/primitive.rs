@@ -44,7 +44,9 @@ impl Export<'_> {
                 let known: Option<Vec<usize>> = counts.iter().map(Size::known).collect();
                 match known {
                     Some(counts) => self.constant(&Cpu.runs(&counts)?),
-                    None => Err(Error::too_early("how often slices are repeated is not known")),
+                    None => Err(Error::too_early(
+                        "how often slices are repeated is not known",
+                    )),
                 }
             }
             Primitive::Same(x) => self.var(*x),
@@ -75,8 +77,13 @@ impl Export<'_> {
                 Ok(self.cast(sum, wide(*dtype), *dtype))
             }
             Primitive::Concat { xs, axis } => {
-                let xs = xs.iter().map(|x| self.var(*x)).collect::<Result<Vec<_>>>()?;
-                Ok(self.writer.concat(&xs.iter().collect::<Vec<_>>(), *axis as i64))
+                let xs = xs
+                    .iter()
+                    .map(|x| self.var(*x))
+                    .collect::<Result<Vec<_>>>()?;
+                Ok(self
+                    .writer
+                    .concat(&xs.iter().collect::<Vec<_>>(), *axis as i64))
             }
             Primitive::Cast { x, dtype } => {
                 let var = self.var(*x)?;
@@ -85,7 +92,10 @@ impl Export<'_> {
             Primitive::Add(a, b) => {
                 let dtype = self.program.values[*a].dtype;
                 let (a, b) = (self.var(*a)?, self.var(*b)?);
-                let (a, b) = (self.cast(a, dtype, wide(dtype)), self.cast(b, dtype, wide(dtype)));
+                let (a, b) = (
+                    self.cast(a, dtype, wide(dtype)),
+                    self.cast(b, dtype, wide(dtype)),
+                );
                 let sum = self.writer.add(&a, &b);
                 Ok(self.cast(sum, wide(dtype), dtype))
             }
@@ -103,7 +113,11 @@ impl Export<'_> {
         if let Some(len) = len.known().filter(|len| *len <= LONGEST) {
             return self.constant(&Cpu.range(dtype, start, step, len)?);
         }
-        let (zero, one_more, len) = (self.writer.integer(0), self.writer.integer(1), self.scalar(len)?);
+        let (zero, one_more, len) = (
+            self.writer.integer(0),
+            self.writer.integer(1),
+            self.scalar(len)?,
+        );
         let places = self.writer.range(&zero, &len, &one_more);
         let wide = match (start, step) {
             (Scalar::Int(_), Scalar::Int(_)) => DType::I64,

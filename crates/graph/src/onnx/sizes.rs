@@ -8,7 +8,7 @@ use stridewise_onnx::Var;
 
 use super::Export;
 use crate::node::{At, Id};
-use crate::symbols::as_spread;
+use crate::symbols::{as_spread, multiple_of};
 
 impl Export<'_> {
     /// A size, or as many as one that stands for many.
@@ -25,7 +25,10 @@ impl Export<'_> {
             let known: Vec<i64> = known.into_iter().map(|n| n as i64).collect();
             return Ok(self.writer.integers(&known));
         }
-        let parts = dims.iter().map(|dim| self.size(dim)).collect::<Result<Vec<_>>>()?;
+        let parts = dims
+            .iter()
+            .map(|dim| self.size(dim))
+            .collect::<Result<Vec<_>>>()?;
         Ok(self.joined(&parts))
     }
 
@@ -63,6 +66,13 @@ impl Export<'_> {
             (_, 0) => self.writer.shape_between(&x, front, i64::MAX),
             _ => self.writer.shape_between(&x, front, -back),
         })
+    }
+
+    /// The size of an axis of a tensor, which may count from the back.
+    fn size_of(&mut self, id: Id, axis: i64) -> Result<Var> {
+        let x = self.var(id)?;
+        let end = if axis == -1 { i64::MAX } else { axis + 1 };
+        Ok(self.writer.shape_between(&x, axis, end))
     }
 
     fn read(&self, symbol: &Symbol) -> Option<(Id, At)> {
@@ -118,13 +128,34 @@ impl Arithmetic for Export<'_> {
             let shape = &self.program.values[id].shape;
             let is = |dim: &Dim| dim.as_symbol() == Some(symbol);
             let front = shape.front().iter().position(is).map(|at| at as i64);
-            let back = shape.back().iter().rev().position(is).map(|at| -1 - at as i64);
+            let back = shape
+                .back()
+                .iter()
+                .rev()
+                .position(is)
+                .map(|at| -1 - at as i64);
             front.or(back).map(|axis| (axis, id))
         });
-        let (axis, id) = found.ok_or_else(|| unknown(symbol))?;
-        let x = self.var(id)?;
-        let end = if axis == -1 { i64::MAX } else { axis + 1 };
-        Ok(self.writer.shape_between(&x, axis, end))
+        if let Some((axis, id)) = found {
+            return self.size_of(id, axis);
+        }
+        // No tensor has it alone, but one may have a multiple of it.
+        let found = self.written(|id| {
+            let dims = self.program.values[id].shape.shape()?;
+            dims.iter().enumerate().find_map(|(axis, dim)| {
+                let (times, rest) = multiple_of(dim, symbol, |_| None)?;
+                Some((axis as i64, id, times, rest))
+            })
+        });
+        let (axis, id, times, rest) = found.ok_or_else(|| unknown(symbol))?;
+        let size = self.size_of(id, axis)?;
+        let (times, rest) = (times as i64, rest as i64);
+        let (times, rest) = (
+            self.writer.integers(&[times]),
+            self.writer.integers(&[rest]),
+        );
+        let over = self.writer.sub(&size, &rest);
+        Ok(self.writer.div(&over, &times))
     }
 
     fn sliced(&mut self, of: Var, start: isize, stop: Option<isize>, step: isize) -> Result<Var> {
@@ -133,9 +164,13 @@ impl Arithmetic for Export<'_> {
         let (zero, one) = (self.writer.integer(0), self.writer.integer(1));
         let all = self.writer.range(&zero, &of, &one);
         let starts = self.writer.integers(&[start as i64]);
-        let stops = self.writer.integers(&[stop.map_or(i64::MAX, |stop| stop as i64)]);
+        let stops = self
+            .writer
+            .integers(&[stop.map_or(i64::MAX, |stop| stop as i64)]);
         let steps = self.writer.integers(&[step as i64]);
-        let cut = self.writer.slice(&all, &starts, &stops, Some(&axes), Some(&steps));
+        let cut = self
+            .writer
+            .slice(&all, &starts, &stops, Some(&axes), Some(&steps));
         Ok(self.writer.shape(&cut))
     }
 

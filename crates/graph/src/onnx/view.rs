@@ -33,7 +33,9 @@ impl Export<'_> {
         let var = self.var(x)?;
         let var = self.cut(var, axes)?;
         // The output axes that have elements of their own, in the input's order.
-        let mut order: Vec<usize> = (0..axes.len()).filter(|at| origin(&axes[*at]).is_some()).collect();
+        let mut order: Vec<usize> = (0..axes.len())
+            .filter(|at| origin(&axes[*at]).is_some())
+            .collect();
         order.sort_by_key(|at| origin(&axes[*at]));
         let size = |at: &usize| match &axes[*at] {
             Axis::Stretch { of, .. } => shape[*of].clone(),
@@ -98,7 +100,12 @@ impl Export<'_> {
                     };
                     let stop = start as i64 + len as i64 * *step as i64;
                     // Before the first element there is nothing that counts from the front.
-                    (*of, start as i64, if stop < 0 { i64::MIN } else { stop }, *step)
+                    (
+                        *of,
+                        start as i64,
+                        if stop < 0 { i64::MIN } else { stop },
+                        *step,
+                    )
                 }
                 Axis::Range {
                     of,
@@ -123,7 +130,10 @@ impl Export<'_> {
         if at.is_empty() {
             return Ok(x);
         }
-        let [at, starts, stops, steps] = [at, starts, stops, steps].map(|all| self.writer.integers(&all));
-        Ok(self.writer.slice(&x, &starts, &stops, Some(&at), Some(&steps)))
+        let [at, starts, stops, steps] =
+            [at, starts, stops, steps].map(|all| self.writer.integers(&all));
+        Ok(self
+            .writer
+            .slice(&x, &starts, &stops, Some(&at), Some(&steps)))
     }
 }
