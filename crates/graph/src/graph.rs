@@ -202,7 +202,10 @@ impl Builder {
 
     /// Notes what the next node asks of a run, once.
     fn guard(&mut self, operator: &'static str, check: Check) {
-        if self.guards.iter().all(|guard| guard.check != check) {
+        // What is asked later is asked by each operator for itself.
+        let known = !matches!(check, Check::Later(_))
+            && self.guards.iter().any(|guard| guard.check == check);
+        if !known {
             self.guards.push(Guard {
                 check,
                 node: self.nodes.len(),

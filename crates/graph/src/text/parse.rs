@@ -102,9 +102,11 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
+        self.cursor.skip_lines();
         if self.cursor.take_word("where") {
             self.read_bounds()?;
         }
+        self.cursor.skip_lines();
         self.cursor.expect("{")?;
         for (place, name, written) in inputs {
             self.declare(&written.outline);
