@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use stridewise_core::axis::Axis;
-use stridewise_core::call::{Arg, Plain};
+use stridewise_core::call::{Arg, Parameters, Plain};
 use stridewise_core::dim::{Dim, Outline};
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Condition, Engine};
@@ -157,12 +157,10 @@ impl Engine for Graph {
             return operator.lower(self, inputs);
         };
         let parameters = operator.parameters();
-        let open = parameters.iter().any(|(_, argument)| is_open(argument));
         self.lock().inside = Some(Inside::default());
-        let lowered = match open {
-            true => Err(Error::too_early("a size is only known when the graph runs")),
-            false => operator.lower(self, inputs),
-        };
+        let lowered = self
+            .settled(|| parameters.clone())
+            .and_then(|()| operator.lower(self, inputs));
         let inside = self.lock().inside.take().unwrap_or_default();
         let (output, lowered, outputs, checks) = match lowered {
             Ok(mut output) => {
@@ -194,6 +192,13 @@ impl Engine for Graph {
         };
         self.lock().call(O::NAME, call, outputs, checks);
         Ok(output)
+    }
+
+    fn settled(&self, parameters: impl FnOnce() -> Parameters<Dim>) -> Result<()> {
+        match parameters().iter().any(|(_, argument)| is_open(argument)) {
+            true => Err(Error::too_early("a size is only known when the graph runs")),
+            false => Ok(()),
+        }
     }
 
     fn require(&self, condition: Condition<Dim>, error: impl FnOnce() -> Error) -> Result<()> {
