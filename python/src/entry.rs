@@ -23,6 +23,7 @@ use crate::docs::docstring;
 use crate::foreign;
 use crate::gradients;
 use crate::graphs::{self, symbolic::PySymbolic};
+use crate::seldom;
 use crate::tensor::PyTensor;
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
@@ -219,10 +220,41 @@ fn answer<'py>(
     out: Option<Object<'py>>,
     label: Option<&String>,
 ) -> Result<Py<PyAny>, Raised> {
+    match seldom::ever() {
+        false => answer_as::<false>(py, line, entry, given, named, out),
+        true => answer_seldom(py, line, entry, given, named, out, label),
+    }
+}
+
+/// Apart from the rest, so that calls in a program without gradients and graphs have nothing of it in their way.
+#[cold]
+#[inline(never)]
+fn answer_seldom<'py>(
+    py: Python<'py>,
+    line: usize,
+    entry: &'static Entry,
+    given: &mut Positional<'py>,
+    named: &mut Keywords<'_, 'py>,
+    out: Option<Object<'py>>,
+    label: Option<&String>,
+) -> Result<Py<PyAny>, Raised> {
     if let Some(graph) = graphs::trace::wanted(all(given, named))? {
         graph.at(graphs::trace::source(py), label.cloned());
         return call_at(&graph, line, given, named);
     }
+    answer_as::<true>(py, line, entry, given, named, out)
+}
+
+/// Runs the operator; `LOOK` is whether a tensor may have a history, so that one is looked for.
+#[inline]
+fn answer_as<'py, const LOOK: bool>(
+    py: Python<'py>,
+    line: usize,
+    entry: &'static Entry,
+    given: &mut Positional<'py>,
+    named: &mut Keywords<'_, 'py>,
+    out: Option<Object<'py>>,
+) -> Result<Py<PyAny>, Raised> {
     if let Some(out) = out.filter(|out| !out.get().is_none()) {
         return take_out(entry, given, named, out.get());
     }
@@ -241,7 +273,7 @@ fn answer<'py>(
         let stand_in = crate::tensor::object(py, stand_in)?.into_any();
         original = Some(std::mem::replace(first, stand_in.into()));
     }
-    let answer = match gradients::wanted(all(given, named))? {
+    let answer = match LOOK && gradients::wanted(all(given, named))? {
         false => call_at(&Cpu, line, given, named)?,
         true => call_at(&gradients::tape(), line, given, named)?,
     };
@@ -255,7 +287,6 @@ fn answer<'py>(
 }
 
 /// All arguments, by position and by name.
-#[inline]
 fn all<'a, 'py>(
     given: &'a [Object<'py>],
     named: &'a [(&str, Object<'py>)],

@@ -11,6 +11,7 @@ mod foreign;
 mod gradients;
 mod graphs;
 mod look;
+mod seldom;
 mod shapes;
 mod symbol;
 mod tensor;

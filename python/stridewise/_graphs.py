@@ -43,20 +43,29 @@ def trace(f: Callable[..., Any], *specs: _stridewise.Spec, **named: _stridewise.
         raise TypeError(f"trace: the specs do not fit the function: {error}") from None
     names: list[str] = []
     given: list[_stridewise.Spec] = []
+
+    def declared(name: str, value: object) -> str:
+        if not isinstance(value, _stridewise.Spec):
+            raise TypeError(f"trace: `{name}` is an object of type `{type(value).__name__}`, but a spec is needed")
+        names.append(name)
+        given.append(value)
+        return name
+
+    # Each argument becomes the name of its input, or several of them as they stood.
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
-        if kind is inspect.Parameter.VAR_KEYWORD:
-            pairs = list(value.items())
-        elif kind is inspect.Parameter.VAR_POSITIONAL or kind is inspect.Parameter.POSITIONAL_ONLY:
-            raise TypeError(f"trace: `{name}` of the function cannot be given by name")
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            bound.arguments[name] = tuple(declared(f"{name}{at}", item) for at, item in enumerate(value))
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            bound.arguments[name] = {key: declared(key, item) for key, item in value.items()}
         else:
-            pairs = [(name, value)]
-        for key, item in pairs:
-            if not isinstance(item, _stridewise.Spec):
-                raise TypeError(f"trace: `{key}` is an object of type `{type(item).__name__}`, but a spec is needed")
-            names.append(key)
-            given.append(item)
-    return _stridewise._trace(f, names, given)
+            bound.arguments[name] = declared(name, value)
+
+    def called(**tensors: _stridewise.SymbolicTensor) -> Any:
+        args = [tensors[name] for name in bound.args]
+        return f(*args, **{key: tensors[name] for key, name in bound.kwargs.items()})
+
+    return _stridewise._trace(called, names, given)
 
 
 def graph(*specs: _stridewise.Spec, **named: _stridewise.Spec) -> Callable[[Callable[..., Any]], _stridewise.Graph]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, Protocol, SupportsIndex, TypeAlias, Union
 
-from stridewise._stridewise import Symbol, Tensor, dtype
+from stridewise._stridewise import Dim, Symbol, Tensor, dtype
 
 __all__ = ["ArrayLike", "AxesLike", "DTypeLike", "Pattern", "SizesLike"]
 
@@ -34,11 +34,11 @@ ArrayLike: TypeAlias = Union[Tensor, complex, _SupportsBuffer, _SupportsDLPack, 
 DTypeLike: TypeAlias = Union[dtype, str, type, _SupportsDType]
 """A dtype of this or another library, its name, or a type such as ``float``."""
 
-SizesLike: TypeAlias = Union[SupportsIndex, Sequence[SupportsIndex], Tensor]
+SizesLike: TypeAlias = Union[SupportsIndex, Symbol, Sequence[Union[SupportsIndex, Symbol]], Tensor]
 """One size, several, or all of them as a 1-D integer tensor."""
 
 AxesLike: TypeAlias = Union[SupportsIndex, Sequence[SupportsIndex]]
 """One axis or several."""
 
-Pattern: TypeAlias = Sequence[Union[SupportsIndex, str, Symbol, EllipsisType, None]]
+Pattern: TypeAlias = Sequence[Union[SupportsIndex, str, Symbol, Dim, EllipsisType, None]]
 """What ``enforce_shape`` holds a shape to."""

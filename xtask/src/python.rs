@@ -109,10 +109,12 @@ fn example() -> Result<String, Failure> {
 
 /// Time per call beside other libraries, where they are installed.
 pub(crate) fn bench() -> Result<(), Failure> {
-    if !root().join("bench/calls.py").exists() {
-        println!("there is no bench/calls.py");
-        return Ok(());
-    }
     let environment = develop(&["--release"])?;
-    run(environment.command("python").arg("bench/calls.py"))
+    for script in ["calls", "gradients", "graphs"] {
+        println!("\n{script}");
+        run(environment
+            .command("python")
+            .arg(format!("bench/{script}.py")))?;
+    }
+    Ok(())
 }

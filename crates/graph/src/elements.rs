@@ -79,6 +79,10 @@ impl Elements {
         let layout = layout
             .view(WIDTH, axes.len(), |out| Ok(axes[out].clone()))
             .ok()??;
+        // One element may be seen any number of times.
+        if layout.count() > LONGEST {
+            return None;
+        }
         Some(Elements::Listed {
             table: Arc::clone(table),
             layout,
@@ -132,7 +136,11 @@ impl Elements {
             (Extent::Is(a), Extent::Is(b)) => a.plus(&b).map(Extent::Is),
             _ => None,
         };
-        let sums = self.read().into_iter().zip(other.read()).map(sum);
+        let (all, others) = (self.read(), other.read());
+        if all.len() != others.len() {
+            return None;
+        }
+        let sums = all.into_iter().zip(others).map(sum);
         Elements::listed(sums.collect::<Option<_>>()?, layout.dims())
     }
 

@@ -189,6 +189,7 @@ impl Builder {
             }
             self.guards.push(Guard {
                 check,
+                node: self.nodes.len(),
                 operator,
                 name: self.name.clone(),
                 source: self.source.clone(),

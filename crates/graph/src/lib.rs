@@ -31,8 +31,8 @@ mod node;
 mod plan;
 mod program;
 mod replay;
-mod stub;
 mod symbols;
+mod text;
 
 pub use graph::{Graph, Symbolic};
 pub use node::Guard;

@@ -123,6 +123,8 @@ pub(crate) enum Primitive {
 #[derive(Clone, Debug)]
 pub struct Guard {
     pub(crate) check: Check,
+    /// The place of the node that asks.
+    pub(crate) node: usize,
     /// The operator that asks.
     pub operator: &'static str,
     /// The name its caller gave it.

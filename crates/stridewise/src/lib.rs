@@ -35,8 +35,8 @@ pub use out::take_into;
 pub use stridewise_core::operators::{concat, repeat_plan, stack};
 pub use stridewise_core::params::Scalar;
 pub use stridewise_core::{
-    Axis, DType, Engine, Error, Layout, Operator, Result, Value, call, dim, dtype, engine, error, index,
-    layout, nn, operator, operators, params, pattern, size, table,
+    Axis, DType, Engine, Error, Layout, Operator, Result, Value, call, dim, dtype, engine, error,
+    index, layout, nn, operator, operators, params, pattern, size, table,
 };
 pub use stridewise_cpu::compare::{Tolerance, allclose, array_equal, equal, not_equal};
 pub use stridewise_cpu::{Cpu, Element, Tensor, pool};

@@ -101,9 +101,13 @@ impl<E: Engine> Node<E> {
         let mut left = vec![self.clone()];
         while let Some(node) = left.pop() {
             let mut step = node.step.write().unwrap_or_else(PoisonError::into_inner);
-            if !matches!(*step, Step::Watched) {
-                mem::replace(&mut *step, Step::Freed).take_parents(&mut left);
+            if matches!(*step, Step::Watched) {
+                continue;
             }
+            let mut made = mem::replace(&mut *step, Step::Freed);
+            // What goes with it, such as memory that another library lent, goes when nobody waits for the lock.
+            drop(step);
+            made.take_parents(&mut left);
         }
     }
 }

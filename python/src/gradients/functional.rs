@@ -53,9 +53,14 @@ impl Inputs {
         let Some(kept) = y.get().inner.kept() else {
             return Ok(y.clone());
         };
-        let beyond = is_on()
-            && (kept.history.roots().iter()).any(|root| !self.fresh.contains(&root.number()));
-        match beyond {
+        // Whoever holds the interpreter waits for no lock of a history: who has that may need the interpreter.
+        let beyond = || {
+            let roots = kept.history.roots();
+            roots
+                .iter()
+                .any(|root| !self.fresh.contains(&root.number()))
+        };
+        match is_on() && y.py().detach(beyond) {
             true => Ok(y.clone()),
             false => detached(y),
         }

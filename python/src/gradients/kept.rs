@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use pyo3::prelude::*;
 use stridewise::{Cpu, History, Tensor};
 
-use crate::gradients::{mode, tape};
+use crate::gradients::tape;
+use crate::seldom;
 use crate::tensor::{PyTensor, object};
 
 /// The tensors that gradients are kept for, by the number of their history, as long as they are there.
@@ -29,7 +30,7 @@ pub(crate) struct Leaf {
 impl Kept {
     /// For the result of an operator.
     pub(crate) fn of(history: History<Cpu>) -> Box<Kept> {
-        mode::begin();
+        seldom::begin();
         Box::new(Kept {
             history,
             leaf: None,

@@ -2,25 +2,18 @@
 //! was given has a history.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyList, PyTuple};
 
 use crate::arguments::Object;
 use crate::look::any_item;
+use crate::seldom::ever;
 use crate::tensor::PyTensor;
-
-/// Whether there has ever been a tensor with a history: until then no argument is looked at for one.
-static EVER: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// How many times over this thread has said that nothing is to be noted.
     static OFF: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Says that there is a tensor with a history.
-pub(crate) fn begin() {
-    EVER.store(true, Ordering::Relaxed);
 }
 
 /// Whether this thread notes what it does.
@@ -44,31 +37,51 @@ impl Drop for On {
 }
 
 /// Whether a call is to be noted: an argument, or a tensor within one, has a history.
-#[inline]
+#[inline(never)]
 pub(crate) fn wanted<'a, 'py: 'a>(
     arguments: impl IntoIterator<Item = &'a Object<'py>>,
 ) -> PyResult<bool> {
-    match EVER.load(Ordering::Relaxed) {
-        false => Ok(false),
-        true => is_among(arguments),
-    }
-}
-
-#[inline(never)]
-fn is_among<'a, 'py: 'a>(arguments: impl IntoIterator<Item = &'a Object<'py>>) -> PyResult<bool> {
-    if !is_on() {
+    if !ever() || !is_on() {
         return Ok(false);
     }
     for argument in arguments {
-        let found = any_item(argument.get(), &mut |item| {
-            let tensor = item.cast::<PyTensor>();
-            Ok(tensor.is_ok_and(|x| x.get().inner.kept().is_some()))
-        })?;
-        if found {
+        if holds_history(argument.get())? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether an object is a tensor with a history, or nested lists with one in them.
+fn holds_history(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Some(answer) = has_history(object) {
+        return Ok(answer);
+    }
+    // Sizes, axes and indices are mostly a list of ints, which is not worth an iterator.
+    let plain = if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        (tuple.iter_borrowed()).all(|item| has_history(&item) == Some(false))
+    } else if let Ok(list) = object.cast_exact::<PyList>() {
+        list.iter().all(|item| has_history(&item) == Some(false))
+    } else {
+        false
+    };
+    if plain {
+        return Ok(false);
+    }
+    any_item(object, &mut |item| {
+        let tensor = item.cast::<PyTensor>();
+        Ok(tensor.is_ok_and(|x| x.get().inner.kept().is_some()))
+    })
+}
+
+/// The answer for objects of the very classes that most arguments are.
+#[inline]
+fn has_history(object: &Bound<'_, PyAny>) -> Option<bool> {
+    if object.is_exact_instance_of::<PyInt>() {
+        return Some(false);
+    }
+    let tensor = object.cast_exact::<PyTensor>().ok()?;
+    Some(tensor.get().inner.kept().is_some())
 }
 
 /// From here on nothing is noted on this thread; once more for each time it is said.

@@ -123,7 +123,9 @@ pub(crate) fn sizes_found<'py>(py: Python<'py>, dims: &Dims<Dim>) -> PyResult<Bo
         Entry::Rest(axes, count) => {
             let axes = axes.iter().map(|axis| size_object(py, axis));
             let axes = PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)?;
-            Ok((axes, size_object(py, count)?).into_pyobject(py)?.into_any())
+            Ok((axes, size_object(py, count)?)
+                .into_pyobject(py)?
+                .into_any())
         }
     });
     PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use stridewise::Error;
 use stridewise::dim::Dim;
+use stridewise::graph::as_spread;
 use stridewise::params::Extent;
 use stridewise::size::{Size, Truth};
 
@@ -86,19 +87,35 @@ fn compared(py: Python<'_>, a: &Dim, b: &Dim, op: CompareOp) -> PyResult<bool> {
 
 #[pymethods]
 impl PyDim {
-    fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __add__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         computed(py, self.dim(), other, "+", Dim::plus)
     }
 
-    fn __radd__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __radd__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         computed(py, self.dim(), other, "+", |a, b| b.plus(a))
     }
 
-    fn __mul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __mul__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         computed(py, self.dim(), other, "*", Dim::times)
     }
 
-    fn __rmul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __rmul__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         computed(py, self.dim(), other, "*", |a, b| b.times(a))
     }
 
@@ -150,10 +167,14 @@ impl PyDim {
     }
 
     fn __str__(&self) -> String {
-        self.dim().to_string()
+        self.__repr__()
     }
 
     fn __repr__(&self) -> String {
-        self.dim().to_string()
+        let dim = self.dim();
+        match as_spread(&dim) {
+            Some(tuple) => format!("*{tuple}"),
+            None => dim.to_string(),
+        }
     }
 }

@@ -45,11 +45,18 @@ impl PySpec {
             open: shape.is_none(),
             back: Vec::new(),
         };
-        for item in shape.map(|shape| shape.try_iter()).transpose()?.into_iter().flatten() {
+        for item in shape
+            .map(|shape| shape.try_iter())
+            .transpose()?
+            .into_iter()
+            .flatten()
+        {
             let item = item?;
             if item.is_instance_of::<PyEllipsis>() {
                 if spec.open {
-                    return Err(PyValueError::new_err("spec: the shape has more than one `...`"));
+                    return Err(PyValueError::new_err(
+                        "spec: the shape has more than one `...`",
+                    ));
                 }
                 spec.open = true;
                 continue;
@@ -73,7 +80,10 @@ impl PySpec {
         let text = |size: &Option<Dim>| size.as_ref().map_or("None".to_string(), Dim::to_string);
         let rest = self.open.then(|| "...".to_string());
         let front = self.front.iter().map(text);
-        let all: Vec<String> = front.chain(rest).chain(self.back.iter().map(text)).collect();
+        let all: Vec<String> = front
+            .chain(rest)
+            .chain(self.back.iter().map(text))
+            .collect();
         format!("spec('{}', [{}])", self.dtype, all.join(", "))
     }
 }
@@ -136,7 +146,11 @@ impl PyGraph {
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = self.matched(inputs, named)?;
         let tracked = given.iter().filter_map(|x| x.cast::<PyTensor>().ok());
-        if tracked.filter_map(|x| gradients::tracked(x.get())).next().is_some() {
+        if tracked
+            .filter_map(|x| gradients::tracked(x.get()))
+            .next()
+            .is_some()
+        {
             return self.noted(py, &given);
         }
         let tensors = self.tensors(&given)?;
@@ -148,7 +162,11 @@ impl PyGraph {
     /// What every run checks because it could not be proved when the function was traced.
     #[getter]
     fn guards(&self) -> Vec<String> {
-        self.program.guards().iter().map(|guard| guard.to_string()).collect()
+        self.program
+            .guards()
+            .iter()
+            .map(|guard| guard.to_string())
+            .collect()
     }
 
     /// The names of what it is called with.
@@ -160,7 +178,10 @@ impl PyGraph {
     /// The shapes of what it gives.
     #[getter]
     fn output_shapes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let shapes = self.program.outputs().map(|(_, shape)| shape_object(py, shape));
+        let shapes = self
+            .program
+            .outputs()
+            .map(|(_, shape)| shape_object(py, shape));
         PyTuple::new(py, shapes.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -185,7 +206,9 @@ impl PyGraph {
             Some(one) if one.is_instance_of::<PyString>() => Some(vec![one.extract()?]),
             Some(several) => Some(several.extract()?),
         };
-        let names = names.as_ref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        let names = names
+            .as_ref()
+            .map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
         Ok(PyGraph {
             program: self.program.gradient(names.as_deref()).or_raise(py)?,
             form: Form::Tuple,
@@ -227,7 +250,10 @@ impl PyGraph {
     }
 
     fn tensors(&self, given: &[Bound<'_, PyAny>]) -> PyResult<Vec<Tensor>> {
-        given.iter().map(|x| tensor_of(x, "graph", "inputs")).collect()
+        given
+            .iter()
+            .map(|x| tensor_of(x, "graph", "inputs"))
+            .collect()
     }
 
     /// A run whose inputs have a history, so that its results have one.
@@ -246,7 +272,9 @@ impl PyGraph {
         }
         let constant = |tensor: &Tensor| tape.constant(tensor.clone());
         let results = self.program.run_on(&tape, &constant, &vars).or_raise(py)?;
-        let results = results.into_iter().map(|x| Ok(gradients::var_object(py, x)?.into_any()));
+        let results = results
+            .into_iter()
+            .map(|x| Ok(gradients::var_object(py, x)?.into_any()));
         self.formed(py, results.collect::<PyResult<_>>()?)
     }
 
@@ -299,7 +327,9 @@ fn _trace<'py>(
         .collect::<Result<Vec<Symbolic>, Raised>>()
         .map_err(|raised| raised.exception(py, "trace", None))?;
     let outputs: Vec<&Symbolic> = outputs.iter().collect();
-    let program = graph.finish(&outputs).map_err(|error| error.within("trace"));
+    let program = graph
+        .finish(&outputs)
+        .map_err(|error| error.within("trace"));
     Ok(PyGraph {
         program: program.or_raise(py)?,
         form,

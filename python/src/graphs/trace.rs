@@ -10,6 +10,7 @@ use crate::arguments::Object;
 use crate::graphs::dim::PyDim;
 use crate::graphs::symbolic::PySymbolic;
 use crate::look::any_item;
+use crate::seldom;
 use crate::symbol::PySymbol;
 
 thread_local! {
@@ -28,6 +29,7 @@ pub(crate) struct Tracing;
 
 impl Tracing {
     pub(crate) fn begin(graph: &Graph) -> Tracing {
+        seldom::begin();
         CURRENT.with_borrow_mut(|graphs| graphs.push(graph.clone()));
         DEPTH.set(DEPTH.get() + 1);
         Tracing
@@ -71,12 +73,19 @@ fn recorded<'a, 'py: 'a>(
 
 /// The line of the user's program that is being run: the innermost that is not of this package.
 pub(crate) fn source(py: Python<'_>) -> Option<String> {
-    let mut frame = py.import("sys").ok()?.getattr("_getframe").ok()?.call0().ok()?;
+    let mut frame = py
+        .import("sys")
+        .ok()?
+        .getattr("_getframe")
+        .ok()?
+        .call0()
+        .ok()?;
     loop {
         let globals = frame.getattr("f_globals").ok()?;
         let module = globals.get_item("__name__").ok();
         let module = module.and_then(|name| name.extract::<String>().ok());
-        let ours = module.is_some_and(|name| name == "stridewise" || name.starts_with("stridewise."));
+        let ours =
+            module.is_some_and(|name| name == "stridewise" || name.starts_with("stridewise."));
         if !ours {
             let file = frame.getattr("f_code").ok()?.getattr("co_filename").ok()?;
             let file = file.cast::<PyString>().ok()?.to_str().ok()?.to_string();

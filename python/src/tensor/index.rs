@@ -150,20 +150,12 @@ pub(crate) fn of_graph<'py>(
 }
 
 /// The slice at one index of the first axis.
-pub(crate) fn row<E: Engine>(
-    engine: &E,
-    x: &E::Value,
-    at: usize,
-) -> stridewise::Result<E::Value> {
+pub(crate) fn row<E: Engine>(engine: &E, x: &E::Value, at: usize) -> stridewise::Result<E::Value> {
     basic(engine, x, &[Pick::Item(Item::from(at))])
 }
 
 /// A view: an index without arrays.
-fn basic<E: Engine>(
-    engine: &E,
-    x: &E::Value,
-    picks: &[Pick],
-) -> stridewise::Result<E::Value> {
+fn basic<E: Engine>(engine: &E, x: &E::Value, picks: &[Pick]) -> stridewise::Result<E::Value> {
     let items = picks.iter().filter_map(|pick| match pick {
         Pick::Item(item) => Some(*item),
         Pick::Array => None,
@@ -171,11 +163,7 @@ fn basic<E: Engine>(
     slice(engine, x, Items(items.collect()))
 }
 
-fn slice<E: Engine>(
-    engine: &E,
-    x: &E::Value,
-    items: Items,
-) -> stridewise::Result<E::Value> {
+fn slice<E: Engine>(engine: &E, x: &E::Value, items: Items) -> stridewise::Result<E::Value> {
     engine
         .run(&Slice { items }, &[x])
         .map_err(|error| error.within(GetItem::NAME))

@@ -1,5 +1,6 @@
 //! Which inputs a plan is for.
 
+use stridewise_core::dtype::DType;
 use stridewise_core::size::Shape;
 use stridewise_core::smallvec::SmallVec;
 use stridewise_cpu::Tensor;
@@ -7,11 +8,18 @@ use stridewise_cpu::compare::array_equal;
 
 use crate::program::Program;
 
-/// The sizes and strides of the inputs, and the elements of those from which sizes are read.
+/// The dtypes, sizes and strides of the inputs, and the elements of those from which sizes are read.
 #[derive(Debug)]
 pub(crate) struct Key {
-    layouts: Vec<(Shape, SmallVec<[isize; 8]>)>,
+    inputs: Vec<Kind>,
     read: Vec<(usize, Tensor)>,
+}
+
+#[derive(Debug)]
+struct Kind {
+    dtype: DType,
+    dims: Shape,
+    strides: SmallVec<[isize; 8]>,
 }
 
 /// Inputs from which sizes are read are compared in full; what is larger is no list of sizes.
@@ -24,11 +32,13 @@ impl Key {
         if read.iter().any(|at| inputs[*at].count() > READABLE) {
             return None;
         }
-        let layouts = inputs
-            .iter()
-            .map(|x| (x.shape().into(), x.strides().into()));
+        let kinds = inputs.iter().map(|x| Kind {
+            dtype: x.dtype(),
+            dims: x.shape().into(),
+            strides: x.strides().into(),
+        });
         Some(Key {
-            layouts: layouts.collect(),
+            inputs: kinds.collect(),
             read: (read.into_iter())
                 .map(|at| (at, inputs[at].clone()))
                 .collect(),
@@ -37,11 +47,13 @@ impl Key {
 
     /// Whether a plan for this is a plan for those.
     pub(crate) fn fits(&self, inputs: &[Tensor]) -> bool {
-        let alike = |(layout, x): (&(Shape, SmallVec<[isize; 8]>), &Tensor)| {
-            layout.0.as_slice() == x.shape() && layout.1.as_slice() == x.strides()
+        let alike = |(kind, x): (&Kind, &Tensor)| {
+            kind.dtype == x.dtype()
+                && kind.dims.as_slice() == x.shape()
+                && kind.strides.as_slice() == x.strides()
         };
-        self.layouts.len() == inputs.len()
-            && self.layouts.iter().zip(inputs).all(alike)
+        self.inputs.len() == inputs.len()
+            && self.inputs.iter().zip(inputs).all(alike)
             && (self.read.iter()).all(|(at, read)| array_equal(read, &inputs[*at], false))
     }
 }

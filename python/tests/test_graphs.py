@@ -1,0 +1,256 @@
+"""Graphs from Python: what is recorded, what is checked when, and that runs give what the functions give at once."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stridewise as sw
+
+B, C = sw.symbol("B"), sw.symbol("C")
+
+
+def equal(a: Any, b: Any) -> bool:
+    return bool(np.array_equal(np.asarray(a), np.asarray(b)))
+
+
+DECLARED = {
+    "known": ["float64", [2, 3, 4]],
+    "some": ["float64", [B, 3, None]],
+    "unknown": ["float64", [None, None, None]],
+    "rank unknown": ["float64", None],
+    "ends known": ["float64", [B, ..., 4]],
+}
+
+
+@pytest.fixture(params=DECLARED, ids=str)
+def spec(request: pytest.FixtureRequest) -> sw.Spec:
+    dtype, shape = DECLARED[request.param]
+    return sw.spec(dtype, shape)
+
+
+X = np.arange(24.0).reshape(2, 3, 4)
+
+FUNCTIONS = {
+    "views": lambda x: x.permute(2, 0, 1).unsqueeze(1)[:, 0].flip(0),
+    "slices": lambda x: x[1:, ::2, None, -1],
+    "rows": lambda x: x[0],
+    "reshape": lambda x: x.reshape(-1, 2),
+    "repeat": lambda x: x.repeat(2, 1, 3),
+    "expand": lambda x: sw.expand(x, 5, -1, -1, 4),
+    "take": lambda x: x.take([[0, -1], [1, 1]], axis=2),
+    "sum": lambda x: x.sum((0, -1), keepdims=True),
+    "concat": lambda x: sw.concat([x, x], axis=1),
+    "several": lambda x: (x.T, x.cast("float32")),
+    "a list": lambda x: [x.flatten(), x],
+    "a constant": lambda x: sw.concat([x, sw.ones([2, 1, 4])], axis=1),
+    "an array": lambda x: sw.index_add(x, 0, [0, 1], np.ones((2, 3, 4))),
+    "picked": lambda x: x[:, [0, 2]],
+    "layers": sw.nn.Sequential(sw.nn.Unflatten(2, [2, -1])),
+    "shape": lambda x: sw.shape_of(x),
+    "its own shape": lambda x: sw.reshape(x.flatten(), sw.shape_of(x)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_graph_gives_what_the_function_gives(name: str, spec: sw.Spec) -> None:
+    f = FUNCTIONS[name]
+
+    def traced(x: Any) -> Any:
+        return f(x)
+
+    needs_rank = {"picked", "slices", "rows"}
+    g = None
+    try:
+        g = sw.trace(traced, x=spec)
+    except sw.TooEarly:
+        assert name in needs_rank
+        return
+    wanted, got = f(sw.asarray(X)), g(X)
+    assert type(wanted) is type(got)
+    for a, b in zip(*((y,) if isinstance(y, sw.Tensor) else y for y in (wanted, got)), strict=True):
+        assert a.dtype == b.dtype and equal(a, b)
+
+
+def test_sizes_of_a_graph_count_and_print() -> None:
+    seen = {}
+
+    @sw.graph(x=sw.spec("float32", [B, None, 4]), y=sw.spec("int64", [B * 2]))
+    def f(x: Any, y: Any) -> Any:
+        seen.update(shape=x.shape, dtype=x.dtype, ndim=x.ndim, size=x.size, repr=repr(x), y=y.shape[0])
+        b, n, four = x.shape
+        assert four == 4 and b == B and hash(b) == hash(x.shape[0])
+        assert (b + 1) != b and str(2 * b * n + 1).count("*") == 2 and (b * 4) // 4 == b
+        with pytest.raises(sw.TooEarly, match="whether B equals 3 is not known"):
+            bool(b == 3)
+        with pytest.raises(TypeError, match="not known before the graph runs"):
+            range(b)
+        return x.reshape(b * n, four)
+
+    assert [str(size) for size in seen["shape"]] == ["B", "_0", "4"]
+    assert seen["dtype"] == sw.float32 and seen["ndim"] == 3 and str(seen["y"]) == "B*2"
+    assert seen["repr"] == "SymbolicTensor(float32[B, _0, 4])"
+    x = np.ones((2, 3, 4), np.float32)
+    assert f(x, np.zeros(4, np.int64)).shape == (6, 4)
+    with pytest.raises(sw.ShapeError, match=r"axis 0 of input `y` has size 5, but B\*2 stands for 4"):
+        f(x, np.zeros(5, np.int64))
+
+
+def test_inputs_are_held_to_their_specs() -> None:
+    g = sw.trace(lambda x, y: sw.concat([x, y]), sw.spec("float64", [B, 3]), sw.spec("float64", [C, 3]))
+    assert g.inputs == ("x", "y")
+    x, y = np.zeros((2, 3)), np.zeros((4, 3))
+    assert g(x, y).shape == g(x, y=y).shape == g(y=y, x=x).shape == (6, 3)
+    assert [[str(n) for n in shape] for shape in g.output_shapes] == [["B + C", "3"]]
+    with pytest.raises(sw.ShapeError, match="axis 1 of input `x` has size 2, but 3 was declared"):
+        g(np.zeros((2, 2)), y)
+    with pytest.raises(sw.DTypeError, match="input `x` is float32, but float64 was declared"):
+        g(x.astype(np.float32), y)
+    with pytest.raises(sw.ShapeError, match="input `y` has rank 1, but 2 was declared"):
+        g(x, y[0])
+    for call in (lambda: g(x), lambda: g(x, y, y), lambda: g(x, z=y)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_specs_say_what_is_wrong_with_them() -> None:
+    assert repr(sw.spec("float32", [B, None, ..., 4])) == "spec('float32', [B, None, ..., 4])"
+    assert sw.spec("int8").dtype == sw.int8
+    for shape in ([..., ...], [1.5], [True], [-1]):
+        with pytest.raises((TypeError, ValueError)):
+            sw.spec("float32", shape)
+    with pytest.raises(TypeError, match="a spec is needed"):
+        sw.trace(lambda x: x, np.zeros(3))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="do not fit the function"):
+        sw.trace(lambda x: x, sw.spec("int8"), sw.spec("int8"))
+    with pytest.raises(sw.ArgumentTypeError, match="returned an object of type `int`"):
+        sw.trace(lambda x: 3, sw.spec("int8"))
+
+
+def test_what_cannot_be_proved_is_checked_at_its_operator_before_anything_runs() -> None:
+    @sw.graph(x=sw.spec("float64", [B, None]))
+    def f(x: Any) -> Any:
+        sw.unflatten(x, 1, [2, -1], name="halves")  # nobody uses it
+        sw.enforce_shape(x, [4, None])
+        return x
+
+    assert len(f.guards) == 2
+    assert f(np.zeros((4, 6))).shape == (4, 6)
+    with pytest.raises(sw.ShapeError, match="enforce_shape: axis 0 has size 3, but the pattern wants 4") as raised:
+        f(np.zeros((3, 6)))
+    assert "test_graphs.py" in str(raised.value)
+    with pytest.raises(sw.ShapeError, match="unflatten `halves`: axis 1 of the input has size 5"):
+        f(np.zeros((4, 5)))
+
+
+def test_what_is_provably_wrong_fails_when_it_is_traced() -> None:
+    with pytest.raises(sw.ShapeError, match=r"holds B\*3 elements, but the input has B\*4"):
+        sw.trace(lambda x: sw.reshape(x, [B, 3]), sw.spec("float64", [sw.Dim.__add__(B * 1 + 1, 0), 4]))
+    with pytest.raises(sw.AxisError):
+        sw.trace(lambda x: x.sum(2), sw.spec("float64", [B, C]))
+
+
+def test_an_index_nobody_reads_at_is_still_checked() -> None:
+    @sw.graph(x=sw.spec("float64", [B]), i=sw.spec("int64", [None]))
+    def f(x: Any, i: Any) -> Any:
+        sw.take(x, i)
+        return x.flip(0)
+
+    assert f([1.0, 2.0], [0, -2]).tolist() == [2.0, 1.0]
+    with pytest.raises(sw.IndexOutOfRange, match="take: index 2 at position"):
+        f([1.0, 2.0], [0, 2])
+
+
+def test_the_recipe_for_colours_runs_whatever_is_known(spec: sw.Spec) -> None:
+    def recipe(x: Any) -> Any:
+        x, [(axes, count), last] = sw.enforce_shape(x, [..., None])
+        flat = sw.reshape(x, (count, last)).flip(1)
+        return sw.reshape(flat, (*axes, last))
+
+    g = sw.trace(recipe, x=spec)
+    assert equal(g(X), X[..., ::-1])
+
+
+def test_sizes_may_come_from_tensors() -> None:
+    @sw.graph(x=sw.spec("float64", [None, None]), shape=sw.spec("int64", [2]))
+    def f(x: Any, shape: Any) -> Any:
+        return sw.unflatten(x, 1, shape), sw.reshape(x, [shape[0], -1])
+
+    for shape in ([2, 3], [3, -1], [1, 6]):
+        a, b = f(X.reshape(4, 6), shape)
+        assert equal(a, sw.unflatten(X.reshape(4, 6), 1, shape))
+        assert equal(b, X.reshape(shape[0], -1))
+    with pytest.raises(sw.ShapeError, match="unflatten: shape"):
+        f(X.reshape(4, 6), [2, 2])
+
+
+def test_a_tensor_of_a_graph_has_no_elements() -> None:
+    def ask(question: Any) -> None:
+        with pytest.raises(sw.TooEarly, match="no elements before the graph runs"):
+            sw.trace(lambda x: question(x), sw.spec("float64", []))
+
+    for question in (bool, float, int, np.asarray, lambda x: x == 1, lambda x: x != 1):
+        ask(question)
+    with pytest.raises(sw.TooEarly, match="the length is B"):
+        sw.trace(len, sw.spec("float64", [B]))  # type: ignore[arg-type]
+
+
+def test_gradients_of_a_graph() -> None:
+    g = sw.trace(lambda x, i: sw.take(x, i).repeat(2), sw.spec("float64", [B]), sw.spec("int64", [None]))
+    dg = g.grad()
+    assert dg.inputs == ("x", "i", "grad")
+    (dx,) = dg([1.0, 2.0, 3.0], [0, 0, 2], np.arange(6.0))
+    assert dx.tolist() == [0 + 1 + 3 + 4, 0, 2 + 5]
+    (only,) = g.grad("x")([1.0, 2.0, 3.0], [0, 0, 2], np.arange(6.0))
+    assert equal(only, dx)
+    with pytest.raises(sw.DTypeError, match="a gradient by input `i`, which is int64"):
+        g.grad(["i"])
+    with pytest.raises(sw.ArgumentError, match="no input `z`"):
+        g.grad("z")
+    # And through the graph, as through any function.
+    x = sw.to_tensor([1.0, 2.0, 3.0], requires_grad=True)
+    g(x, [0, 0, 2]).backward(np.arange(6.0))
+    assert x.grad is not None and equal(x.grad, dx)
+
+
+def test_graphs_run_in_many_threads_and_may_be_traced_inside_each_other() -> None:
+    inner = sw.trace(lambda x: x.flip(0), sw.spec("float64", [B]))
+
+    def outer(x: Any) -> Any:
+        again = sw.trace(lambda y: y.repeat(2), sw.spec("float64", [B]))
+        assert equal(again([1.0]), [1.0, 1.0])
+        return x.repeat(3)
+
+    g = sw.trace(outer, sw.spec("float64", [B]))
+    wrong: list[Any] = []
+
+    def work(n: int) -> None:
+        for size in range(1, 30):
+            x = np.arange(float(size)) + n
+            if not (equal(g(x), np.tile(x, 3)) and equal(inner(x), x[::-1])):
+                wrong.append((n, size))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_plans_hold_no_more_steps_than_needed() -> None:
+    tiled = sw.trace(lambda x: x.repeat(2, 3), sw.spec("float64", [B, C]))
+
+    def written_out(x: Any) -> Any:
+        b, c = x.shape
+        return x.reshape(1, b, 1, c).expand(2, b, 3, c).reshape(2 * b, 3 * c)
+
+    plan = sw.repeat_plan((4, 5), (2, 3))
+    assert plan is not None
+    x = np.zeros((4, 5))
+    assert len(tiled.steps(x)) == 1
+    assert tiled.steps(x) == sw.trace(written_out, sw.spec("float64", [B, C])).steps(x)
+    assert sw.trace(lambda x: x.T.flip(0)[None], sw.spec("float64", [B, C])).steps(x) == []
