@@ -46,6 +46,21 @@ impl Graph {
         self.lock().values.get(x.id)?.elements.clone()
     }
 
+    /// Keeps a check for the run, which makes it by calling the operator again. Whoever lowers operators by itself,
+    /// as a tape does, leaves nothing to call again: the check would be lost, so there must be none.
+    fn keep(&self, check: Check) -> Result<()> {
+        match &mut self.lock().inside {
+            Some(inside) => inside.checks.push(check),
+            None => {
+                return Err(Error::too_early(
+                    "whether the sizes fit is only known when the graph runs, and only whole operators can ask then",
+                )
+                .help("take the gradient of the finished graph, `Program::gradient`, in place of a tape over it"));
+            }
+        }
+        Ok(())
+    }
+
     /// A symbol for what a run reads from a tensor.
     fn read(&self, x: &Symbolic, at: At) -> Symbol {
         let symbol = read_from(x.id, at);
@@ -205,12 +220,7 @@ impl Engine for Graph {
         match condition.holds() {
             Truth::Yes => Ok(()),
             Truth::No => Err(error()),
-            Truth::Unknown => {
-                if let Some(inside) = &mut self.lock().inside {
-                    inside.checks.push(Check::Sizes(condition));
-                }
-                Ok(())
-            }
+            Truth::Unknown => self.keep(Check::Sizes(condition)),
         }
     }
 
@@ -306,17 +316,14 @@ impl Engine for Graph {
             .sizes(least, format!("at least {}", known.least_rank()))
             .note("shape", known));
         }
-        let mut builder = self.lock();
-        let rank = Check::Rank {
-            of: (**known).clone(),
-            at_least: least,
-            open,
-        };
-        if let Some(inside) = &mut builder.inside
-            && !(open && least <= known.least_rank())
-        {
-            inside.checks.push(rank);
+        if !(open && least <= known.least_rank()) {
+            self.keep(Check::Rank {
+                of: (**known).clone(),
+                at_least: least,
+                open,
+            })?;
         }
+        let mut builder = self.lock();
         let (f, b) = (known.front(), known.back());
         if open && front <= f.len() && back <= b.len() {
             let all: Shape<Dim> = sizes(known).into();

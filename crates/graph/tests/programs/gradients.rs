@@ -81,6 +81,29 @@ fn taped(program: &Program, declared_by: &[u32]) -> Result<stridewise_graph::Pro
     graph.finish(&found.iter().collect::<Vec<_>>())
 }
 
+/// The program itself, recorded by a tape over a graph.
+fn forward(program: &Program, declared_by: &[u32]) -> Result<stridewise_graph::Program> {
+    let graph = Graph::new();
+    let tape = Tape::over(graph.clone());
+    let givens = givens(program);
+    let outlines = declared(&graph, &givens, &mut Choices::new(declared_by));
+    let inputs: Vec<Var<Graph>> = (givens.iter().zip(outlines).enumerate())
+        .map(|(at, (given, outline))| {
+            Ok(tape.constant(graph.input(&format!("x{at}"), given.dtype, outline)?))
+        })
+        .collect::<Result<_>>()?;
+    let mut run: Run<Tape<Graph>> = Run::with(program, inputs);
+    for step in &program.steps {
+        run.step(&tape, step)
+            .unwrap_or_else(|| Err(Error::argument("something was never made")))?;
+    }
+    let missing = || Error::argument("an output was never made");
+    let outputs: Vec<&Symbolic> = (program.outputs.iter())
+        .map(|id| run.values[*id].as_ref().map(Var::value).ok_or_else(missing))
+        .collect::<Result<_>>()?;
+    graph.finish(&outputs)
+}
+
 /// Holds the gradients of a graph, and those of a tape over a graph, to those of a tape over the CPU.
 pub(crate) fn agree(
     program: &Program,
@@ -99,6 +122,7 @@ pub(crate) fn agree(
         .and_then(|finished| finished.gradient(None))
         .map_err(|error| format!("no gradient: {error}"))?;
     let taped = taped(program, declared_by);
+    let forward = forward(program, declared_by);
     let mut fates = Vec::new();
     let maps = std::iter::once(None).chain(others.iter().map(|map| Some(map.as_slice())));
     for (round, map) in maps.enumerate() {
@@ -118,6 +142,15 @@ pub(crate) fn agree(
             }
             if graph.run(&given).is_ok() {
                 return Err(format!("round {round}: the gradient of a bad program"));
+            }
+            // Whether memory allows a view is asked by the whole operator only: a tape over a graph copies.
+            let views = program.steps.iter().any(|step| step.operator == "view");
+            if let (Ok(forward), false) = (&forward, views)
+                && forward.run(&inputs).is_ok()
+            {
+                return Err(format!(
+                    "round {round}: a tape over a graph runs a bad program"
+                ));
             }
             fates.push((Fate::Bad, Fate::Skipped));
             continue;
@@ -158,7 +191,11 @@ fn outputs_like(run: &Run<Graph>, id: usize) -> Option<Tensor> {
 }
 
 /// Runs a program of gradients twice and compares.
-fn hold(program: &stridewise_graph::Program, given: &[Tensor], wanted: &[Tensor]) -> Result<(), String> {
+fn hold(
+    program: &stridewise_graph::Program,
+    given: &[Tensor],
+    wanted: &[Tensor],
+) -> Result<(), String> {
     for _ in 0..2 {
         let got = program.run(given).map_err(|error| error.to_string())?;
         if got.len() != wanted.len() {
