@@ -69,6 +69,11 @@ impl Cut {
         })
     }
 
+    /// Start, stop and step, as Python writes them.
+    pub(super) fn parts(&self) -> (isize, Option<isize>, isize) {
+        (self.start, self.stop, self.step)
+    }
+
     /// How many elements it meets among `n`.
     pub(super) fn count(&self, n: usize) -> usize {
         let n = n as i128;

@@ -34,6 +34,7 @@ mod print;
 mod ratio;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ use ratio::{NoSize, Ratio};
 pub use atom::Leaf;
 pub use evaluate::NoValue;
 pub use outline::Outline;
+pub use work::Arithmetic;
 
 /// A size that may be symbolic. A known one is a plain number; a clone of a symbolic one shares it.
 ///

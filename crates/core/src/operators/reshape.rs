@@ -145,11 +145,18 @@ fn match_up<E: Engine>(
     let old = engine.shape(x)?;
     let new = fitted(engine, x, given)?;
     let new: Shape<E::Size> = (0..given.len()).map(|at| new.size(at)).collect();
-    let groups = group(&old, &new).ok_or_else(|| {
-        Error::overflow("the product of the sizes is too large")
-            .note("input shape", engine.shape_text(x))
-    })?;
+    let groups = group(&old, &new)
+        .ok_or_else(|| no_product(&new).note("input shape", engine.shape_text(x)))?;
     Ok((new, groups))
+}
+
+/// Sizes that have no product: numbers that are too large, or symbols of which a run must tell more first.
+#[cold]
+fn no_product<S: Size>(sizes: &[S]) -> Error {
+    match sizes.iter().all(|size| size.known().is_some()) {
+        true => Error::overflow("the product of the sizes is too large"),
+        false => Error::too_early("what the sizes multiply to is only known when the graph runs"),
+    }
 }
 
 /// The sizes of the result, with `-1` worked out.
@@ -221,12 +228,18 @@ pub(crate) fn fit<'a, E: Engine>(
             hole: total,
         });
     }
-    let hole = whole.over(&total).ok_or_else(|| {
+    let any = || {
         Error::shape("-1 beside a size of 0 could be any size")
             .at_argument("shape")
             .note("shape", shape)
             .help("write the size in place of -1")
-    })?;
+    };
+    let something = Condition::Inside {
+        size: total.clone(),
+        index: 0,
+    };
+    engine.require(something, any)?;
+    let hole = whole.over(&total).ok_or_else(any)?;
     engine.require(Condition::Divides(total.clone(), whole.clone()), || {
         blame(format!(
             "{}, which {total}, the product beside -1, does not divide",
@@ -346,9 +359,7 @@ fn inner_products<S: Size>(parts: &[S]) -> Result<Shape<S>> {
     let mut next = S::from(1);
     for at in (0..parts.len()).rev() {
         let this = next.clone();
-        next = next
-            .times(&parts[at])
-            .ok_or_else(|| Error::overflow("the product of the sizes is too large"))?;
+        next = next.times(&parts[at]).ok_or_else(|| no_product(parts))?;
         inner[at] = this;
     }
     Ok(inner)

@@ -41,7 +41,7 @@ enum Callee {
 }
 
 /// Words that begin other lines.
-const KEYWORDS: [&str; 4] = ["graph", "guard", "return", "gradient"];
+const KEYWORDS: [&str; 5] = ["graph", "guard", "return", "gradient", "require"];
 
 /// The program of that text.
 pub(super) fn parse(text: &str) -> Result<Program> {
@@ -172,6 +172,7 @@ impl<'t> Parser<'t> {
             if KEYWORDS.contains(&name) {
                 let message = match name {
                     "guard" => "the statement above asks for no further guard".to_string(),
+                    "require" => "a check that stands by itself cannot be read back".to_string(),
                     _ => format!("`{name}` is no name for a value"),
                 };
                 return Err(self.cursor.error(place, message));
