@@ -284,9 +284,9 @@ fn primitives() -> Result<Program> {
     let wide = graph.cast(&x, DType::C128)?;
     let both = graph.concat(&[&wide, &wide], 2)?;
     let scope = Shapes::new();
-    let (same, _) = scope.enforce(&r, pattern![.., "D", 2])?;
-    let (same, _) = scope.enforce(&same, pattern![_, _, _])?;
-    graph.finish(&[&copy, &next, &total, &both, &s, &of, &runs, &same])
+    let (same, _) = scope.enforce(&x, pattern!["B", "D", _])?;
+    let (open, _) = scope.enforce(&r, pattern![..])?;
+    graph.finish(&[&copy, &next, &total, &both, &s, &of, &runs, &same, &open])
 }
 
 fn gradient() -> Result<Program> {
