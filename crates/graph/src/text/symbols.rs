@@ -187,11 +187,12 @@ impl<'t> Parser<'t> {
                 _ => 0,
             };
             let (word, after) = rest.split_at(first.len_utf8() + length);
-            let inside = after
-                .strip_prefix('[')
-                .and_then(|after| after.split_once(']'));
-            let inside = inside.map(|(inside, _)| inside);
-            match inside.filter(|inside| inside.chars().all(|c| c.is_ascii_digit())) {
+            let inside = after.strip_prefix('[').and_then(|after| {
+                let behind = after.trim_start_matches(|c: char| c.is_ascii_digit());
+                let digits = &after[..after.len() - behind.len()];
+                behind.starts_with(']').then_some(digits)
+            });
+            match inside {
                 Some(inside) if begins(first) => {
                     let token = &rest[..word.len() + inside.len() + 2];
                     let read = self.read_one(place, word, inside)?;
