@@ -136,6 +136,20 @@ impl Graph {
     }
 }
 
+/// Refuses to read sizes from a tensor that has too many axes, however many they are.
+fn readable(x: &Symbolic, most: usize) -> Result<()> {
+    let least = x.shape.least_rank();
+    match least > most {
+        true => Err(Error::shape(format!(
+            "sizes are read from a tensor of rank {least} or more"
+        ))
+        .sizes(most, format!("at least {least}"))
+        .note("shape", &x.shape)
+        .help("sizes are numbers, 0-d tensors among numbers, or one 1-D tensor")),
+        false => Ok(()),
+    }
+}
+
 /// Whether an argument holds something that only a run can tell: a number read from a tensor, or sizes of
 /// unknown number.
 fn is_open(argument: &Plain<Dim>) -> bool {
@@ -207,6 +221,10 @@ impl Engine for Graph {
         };
         self.lock().call(O::NAME, call, outputs, checks);
         Ok(output)
+    }
+
+    fn keeps_operators(&self) -> bool {
+        true
     }
 
     fn settled(&self, parameters: impl FnOnce() -> Parameters<Dim>) -> Result<()> {
@@ -283,6 +301,7 @@ impl Engine for Graph {
     }
 
     fn read_sizes(&self, x: &Symbolic) -> Result<Vec<Extent<Dim>>> {
+        readable(x, 1)?;
         if let Some(elements) = self.elements(x) {
             return Ok(elements.read());
         }
@@ -299,6 +318,7 @@ impl Engine for Graph {
     }
 
     fn read_size(&self, x: &Symbolic) -> Result<Extent<Dim>> {
+        readable(x, 0)?;
         let mut known = self.elements(x).map(|elements| elements.read());
         Ok(match known.as_mut().and_then(Vec::pop) {
             Some(extent) => extent,
