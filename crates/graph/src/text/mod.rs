@@ -35,8 +35,10 @@
 //! traced. A program that is printed, read and printed again gives the same text.
 
 mod arguments;
+mod constant;
 mod cursor;
 mod guards;
+mod header;
 mod names;
 mod numbers;
 mod parse;

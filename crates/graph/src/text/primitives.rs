@@ -11,11 +11,10 @@ use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::rules::gather_shape;
 use stridewise_core::size::{Size, Truth};
 use stridewise_core::table::ParamKind;
-use stridewise_cpu::Tensor;
 
 use super::arguments::{Arguments, Given, Kind};
-use super::numbers;
-use super::parse::{Parser, Written};
+use super::header::Written;
+use super::parse::Parser;
 use crate::graph::Symbolic;
 use crate::node::Primitive;
 
@@ -306,55 +305,6 @@ impl Parser<'_> {
         Ok(self
             .graph
             .emit(Primitive::Same(x.id), x.dtype, shape, elements))
-    }
-
-    /// The constant with these elements, which must fill the brackets of its shape.
-    pub(super) fn made(
-        &mut self,
-        place: usize,
-        words: &[String],
-        skeleton: &str,
-        types: &[Written],
-    ) -> Result<Symbolic> {
-        let [written] = types else {
-            let message = "expected the dtype and shape of the constant, as in `: int64[2]`";
-            return Err(self.cursor.error(place, message));
-        };
-        let dtype = written.dtype;
-        let shape = written.outline.shape().and_then(|dims| {
-            let dims = dims.iter().map(|dim| dim.known());
-            dims.collect::<Option<Vec<usize>>>()
-        });
-        let Some(shape) = shape else {
-            let message = format!("a constant has no sizes such as {}", written.outline);
-            return Err(self.cursor.error(written.place, message));
-        };
-        let count = usize::product(&shape);
-        let brackets = count.filter(|count| *count == words.len()).map(|count| {
-            let each = std::iter::repeat_n("x".to_string(), count);
-            numbers::nested(&shape, each).replace(", ", ",")
-        });
-        if brackets.as_deref() != Some(skeleton) {
-            let message = format!("expected the elements of {dtype}{}", written.outline);
-            let message = format!("{message}, found {} in other brackets", words.len());
-            return Err(self.cursor.error(place, message));
-        }
-        let part = numbers::part_of(dtype);
-        let mut bytes = Vec::with_capacity(words.len() * dtype.width());
-        for word in words {
-            let parts: Vec<&str> = word.split(' ').collect();
-            let wanted = dtype.width() / part.width();
-            let read = parts.iter().map(|word| numbers::element(part, word));
-            match read.collect::<Option<Vec<_>>>() {
-                Some(read) if read.len() == wanted => bytes.extend(read.concat()),
-                _ => {
-                    let message = format!("expected elements of {dtype}, found `{word}`");
-                    return Err(self.cursor.error(place, message));
-                }
-            }
-        }
-        let tensor = Tensor::from_bytes(dtype, &shape, &bytes)?;
-        Ok(self.graph.constant(&tensor))
     }
 }
 

@@ -9,8 +9,9 @@ use stridewise_core::error::{Error, Result};
 use stridewise_core::params::{Extent, Symbol};
 use stridewise_core::size::{Shape, Size, Truth};
 
+use super::header::Written;
 use super::names::nameless;
-use super::parse::{Parser, Written};
+use super::parse::Parser;
 use crate::graph::Symbolic;
 use crate::symbols::{anonymous, spread};
 

@@ -191,10 +191,14 @@ fn drawn(choices: &mut Choices) -> Result<(Program, Vec<Tensor>)> {
     }
     let all = chain.tensors.iter().chain(&chain.integers);
     let program = chain.graph.finish(&all.collect::<Vec<_>>())?;
-    match choices.once_in(4) {
-        true => program.gradient(None).map(|program| (program, given)),
-        false => Ok((program, given)),
+    if !choices.once_in(4) {
+        return Ok((program, given));
     }
+    // What comes out serves as a gradient of itself.
+    let float = |x: &Tensor| matches!(x.dtype(), DType::F32 | DType::F64);
+    let seeds = program.run(&given).unwrap_or_default();
+    given.extend(seeds.into_iter().filter(float));
+    program.gradient(None).map(|program| (program, given))
 }
 
 /// A text of a random program.

@@ -414,5 +414,4 @@ fn no_text_does_worse_than_an_error() {
     }
     // Were all of them refused, nothing would be told of what is read.
     assert!(good.get() > 0, "PROPTEST_RNG_SEED={seed}: no text was read");
-    eprintln!("TALLY {}", good.get()); //
 }
