@@ -108,7 +108,7 @@ impl Graph {
             let size = match extent {
                 Extent::Is(size) if !is_read(&size) => size,
                 Extent::Is(size) if as_spread(&size).is_some() => spread(&builder.fresh()),
-                _ => Dim::symbol(&builder.fresh()),
+                _ => Dim::symbol(builder.fresh()),
             };
             match as_spread(&size) {
                 Some(tuple) if rest.is_none() => rest = Some(tuple),
@@ -289,7 +289,7 @@ impl Engine for Graph {
         if let Some(dims) = x.shape.shape() {
             return self.sizes(dims);
         }
-        let len = Dim::symbol(&self.lock().fresh());
+        let len = Dim::symbol(self.lock().fresh());
         let elements = Elements::Shape((*x.shape).clone());
         let shape = Outline::from([len].as_slice());
         Ok(self.emit(Primitive::SizesOf(x.id), DType::I64, shape, Some(elements)))
@@ -311,7 +311,7 @@ impl Engine for Graph {
         };
         Ok(match count {
             Some(count) => (0..count)
-                .map(|at| Extent::Is(Dim::symbol(&self.read(x, At::Item(at)))))
+                .map(|at| Extent::Is(Dim::symbol(self.read(x, At::Item(at)))))
                 .collect(),
             None => vec![Extent::Is(spread(&self.read(x, At::Whole)))],
         })
@@ -322,7 +322,7 @@ impl Engine for Graph {
         let mut known = self.elements(x).map(|elements| elements.read());
         Ok(match known.as_mut().and_then(Vec::pop) {
             Some(extent) => extent,
-            None => Extent::Is(Dim::symbol(&self.read(x, At::Single))),
+            None => Extent::Is(Dim::symbol(self.read(x, At::Single))),
         })
     }
 
@@ -360,7 +360,7 @@ impl Engine for Graph {
             return Ok((all, count));
         }
         // Axes of which nothing was known get symbols of their own.
-        let mut fresh = || Dim::symbol(&builder.fresh());
+        let mut fresh = || Dim::symbol(builder.fresh());
         let mut all: Shape<Dim> = (0..front)
             .map(|at| match f.get(at) {
                 Some(size) => size.clone(),
