@@ -20,6 +20,8 @@ pub(crate) enum How {
     Copy,
     /// It is made from nothing.
     New,
+    /// It was made before, and is handed out.
+    Output,
 }
 
 /// A tensor whose storage can be compared with another's.
@@ -103,6 +105,7 @@ impl How {
             How::ViewOrCopy => "view or copy",
             How::Copy => "copy",
             How::New => "new",
+            How::Output => "output",
         }
     }
 
@@ -110,7 +113,7 @@ impl How {
     pub(crate) fn shown(self, paint: Paint, width: usize) -> String {
         let word = format!("{:<width$}", self.word());
         match self {
-            How::Input => paint.dim(&word),
+            How::Input | How::Output => paint.dim(&word),
             How::View => paint.green(&word),
             How::ViewOrCopy | How::Copy | How::New => paint.yellow(&word),
         }

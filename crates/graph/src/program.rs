@@ -92,6 +92,20 @@ impl Program {
 
     /// What was recorded, in order: what each operator does to data, and which call of the user's program it came
     /// from, as [`Graph::at`](crate::Graph::at) was told.
+    ///
+    /// ```
+    /// use stridewise_core::{dtype::DType, operators::Methods, table::Kind};
+    /// use stridewise_graph::Graph;
+    ///
+    /// let graph = Graph::new();
+    /// let x = graph.input("x", DType::F64, "[B, 6]".parse()?)?;
+    /// graph.at(Some("line 1".into()), None);
+    /// let y = x.flip(0)?.repeat([2, 1])?;
+    /// let program = graph.finish(&[&y])?;
+    /// let recorded: Vec<_> = program.recorded().collect();
+    /// assert_eq!(recorded, [(Kind::View, Some("line 1")), (Kind::Copy, Some("line 1"))]);
+    /// # Ok::<(), stridewise_core::Error>(())
+    /// ```
     pub fn recorded(&self) -> impl ExactSizeIterator<Item = (Kind, Option<&str>)> {
         let nodes = self.nodes.iter();
         nodes.map(|node| (node.kind(), node.source.as_deref()))

@@ -37,7 +37,7 @@ pub(crate) fn plan(path: &Path, shapes: &Shapes) -> Result<Plan, Failure> {
         let x = graph
             .input(&format!("input{at}"), input.dtype, shape)
             .map_err(failed)?;
-        rows.push(Row::input(&input.name, &x));
+        rows.push(Row::named(&input.name, &x, How::Input));
         inputs.push((input.name.as_str(), x));
     }
     let constant = |dtype: DType, shape: &[usize], bytes: &[u8]| {
@@ -59,8 +59,7 @@ pub(crate) fn plan(path: &Path, shapes: &Shapes) -> Result<Plan, Failure> {
         });
     }
     let outputs = running.outputs().map_err(failed)?;
-    let outputs: Vec<_> = outputs.iter().map(|(_, x)| x).collect();
-    let program = graph.finish(&outputs).map_err(failed)?;
+    let program = graph.finish(&[]).map_err(failed)?;
     // What each node does to data is known once its operators have been recorded.
     let mut kinds: HashMap<&str, Vec<_>> = HashMap::new();
     for (kind, source) in program.recorded() {
@@ -74,6 +73,11 @@ pub(crate) fn plan(path: &Path, shapes: &Shapes) -> Result<Plan, Failure> {
         let kinds = kinds.get(source(&node).as_str());
         row.how = How::together(kinds.into_iter().flatten().copied());
     }
+    rows.extend(
+        outputs
+            .iter()
+            .map(|(name, x)| Row::named(name, x, How::Output)),
+    );
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(Plan {
         of: ("model", file.into_owned()),

@@ -14,16 +14,21 @@ use crate::plan::symbolic::{Plan, Row};
 
 /// Writes the plan as one JSON object.
 pub(super) fn write(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
-    let part = |inputs: bool| {
-        let rows = plan.rows.iter();
-        let rows = rows.filter(|row| (row.how == How::Input) == inputs);
-        block(rows.map(object).collect())
+    let part = |wanted: fn(How) -> bool| {
+        let rows = plan.rows.iter().filter(|row| wanted(row.how));
+        rows.map(object).collect::<Vec<String>>()
     };
+    let inputs = part(|how| how == How::Input);
+    let steps = part(|how| !matches!(how, How::Input | How::Output));
+    let outputs = part(|how| how == How::Output);
     let (what, text) = &plan.of;
     writeln!(out, "{{")?;
     writeln!(out, "  {}: {},", quoted(what), quoted(text))?;
-    writeln!(out, "  \"inputs\": {},", part(true))?;
-    writeln!(out, "  \"steps\": {},", part(false))?;
+    writeln!(out, "  \"inputs\": {},", block(inputs))?;
+    writeln!(out, "  \"steps\": {},", block(steps))?;
+    if !outputs.is_empty() {
+        writeln!(out, "  \"outputs\": {},", block(outputs))?;
+    }
     let guards = plan.guards.iter().map(guard).collect();
     writeln!(out, "  \"guards\": {},", block(guards))?;
     let note = plan.note.map_or("null".to_string(), quoted);

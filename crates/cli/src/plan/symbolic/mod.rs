@@ -8,10 +8,11 @@ mod words;
 use std::io::Write;
 
 use stridewise::{Graph, Symbolic};
-use stridewise_core::dim::Outline;
+use stridewise_core::dim::{Dim, Outline};
 use stridewise_core::dtype::DType;
-use stridewise_core::error::Error;
-use stridewise_graph::Guard;
+use stridewise_core::operators::{Dim as Found, Dims};
+use stridewise_core::size::tuple;
+use stridewise_graph::{Guard, as_spread};
 
 use crate::failure::Failure;
 use crate::how::How;
@@ -23,7 +24,7 @@ use words::Words;
 pub(crate) struct Plan {
     /// What is planned: `program` or `model`, and its text or file.
     pub(crate) of: (&'static str, String),
-    /// The inputs, then the steps.
+    /// The inputs, then the steps, then what a model calls its outputs.
     pub(crate) rows: Vec<Row>,
     /// What every run checks.
     pub(crate) guards: Vec<Guard>,
@@ -31,11 +32,11 @@ pub(crate) struct Plan {
     pub(crate) note: Option<&'static str>,
 }
 
-/// One line of a plan: an input, or a step.
+/// One line of a plan: an input, a step, or an output of a model.
 pub(crate) struct Row {
-    /// The number by which guards tell where they come from; none for an input.
+    /// The number by which guards tell where they come from; none for an input or output.
     pub(crate) number: Option<usize>,
-    /// The call, or the name of the input.
+    /// The call, or the name.
     pub(crate) text: String,
     /// The dtype and shape of each tensor it gives.
     pub(crate) tensors: Vec<(DType, Outline)>,
@@ -46,13 +47,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// An input.
-    pub(crate) fn input(name: impl Into<String>, x: &Symbolic) -> Row {
+    /// An input or output.
+    pub(crate) fn named(name: impl Into<String>, x: &Symbolic, how: How) -> Row {
         Row {
             number: None,
             text: name.into(),
             tensors: vec![known(x)],
-            how: How::Input,
+            how,
             dims: None,
         }
     }
@@ -61,6 +62,25 @@ impl Row {
 /// What is known of a tensor.
 pub(crate) fn known(x: &Symbolic) -> (DType, Outline) {
     (x.dtype(), x.shape().clone())
+}
+
+/// The sizes that `enforce_shape` found, with tuple symbols as shapes have them.
+fn dims_text(dims: &Dims<Dim>) -> String {
+    let size = |dim: &Dim| match as_spread(dim) {
+        Some(tuple) => format!("*{tuple}"),
+        None => dim.to_string(),
+    };
+    let entries: Vec<String> = dims
+        .iter()
+        .map(|entry| match entry {
+            Found::Size(dim) => size(dim),
+            Found::Rest(axes, count) => {
+                let axes: Vec<String> = axes.iter().map(size).collect();
+                format!("({}, {count})", tuple(&axes))
+            }
+        })
+        .collect();
+    format!("[{}]", entries.join(", "))
 }
 
 impl Plan {
@@ -83,7 +103,7 @@ pub(crate) fn plan(
     let wrong = Failure::within(&program.source);
     let named = inputs.iter().enumerate();
     let mut rows: Vec<Row> = named
-        .map(|(at, x)| Row::input(format!("${}", at + 1), x))
+        .map(|(at, x)| Row::named(format!("${}", at + 1), x, How::Input))
         .collect();
     let words = Words::of(inputs);
     let mut flow = start(program, inputs).map_err(&wrong)?;
@@ -96,11 +116,11 @@ pub(crate) fn plan(
             text: program.text(one),
             tensors: done.flow.tensors().iter().map(known).collect(),
             how: How::from(one.entry.kind),
-            dims: done.dims.map(|dims| dims.to_string()),
+            dims: done.dims.as_ref().map(dims_text),
         });
         flow = Some(done.flow);
     }
-    let guards = graph.finish(&[]).map_err(|e: Error| Failure::from(e))?;
+    let guards = graph.finish(&[])?;
     Ok(Plan {
         of: ("program", program.source.clone()),
         rows,

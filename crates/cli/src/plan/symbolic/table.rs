@@ -19,7 +19,7 @@ pub(super) fn write(plan: &Plan, paint: Paint, out: &mut dyn Write) -> Result<()
     for (row, cells) in plan.rows.iter().zip(&cells) {
         let [number, call, dtype, shape, _] = grid.line(cells);
         let call = match row.how {
-            How::Input => paint.bold(&call),
+            How::Input | How::Output => paint.bold(&call),
             _ => paint.cyan(&call),
         };
         let how = row.how.shown(paint, 0);
@@ -34,7 +34,7 @@ pub(super) fn write(plan: &Plan, paint: Paint, out: &mut dyn Write) -> Result<()
     let steps = plan.rows.iter().map(|row| row.how);
     writeln!(out, "total: {}", How::counted(steps))?;
     match plan.guards.len() {
-        0 => writeln!(out, "no guards: nothing is left for a run to check")?,
+        0 => writeln!(out, "no guards: no size is left for a run to check")?,
         n => writeln!(out, "{}, checked in every run:", count(n, "guard"))?,
     }
     for guard in &plan.guards {
