@@ -345,7 +345,7 @@ impl Engine for Graph {
         }
         if !(open && least <= known.least_rank()) {
             self.keep(Check::Rank {
-                of: (**known).clone(),
+                of: Box::new((**known).clone()),
                 at_least: least,
                 open,
             })?;

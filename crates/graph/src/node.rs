@@ -147,7 +147,7 @@ pub(crate) enum Check {
     Sizes(Condition<Dim>),
     /// The number of axes of a value.
     Rank {
-        of: Outline,
+        of: Box<Outline>,
         at_least: usize,
         open: bool,
     },
