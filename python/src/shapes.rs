@@ -1,21 +1,26 @@
 //! The scope `shapes()`, in which several checks of shapes share their symbols, and `repeat_plan`.
 
 use std::borrow::Borrow;
+use std::fmt::Display;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use stridewise::Error;
 use stridewise::call::{Argument, Bind, Given, literal};
+use stridewise::dim::Dim;
 use stridewise::operators::RepeatPlan;
 use stridewise::params::{Pattern, Sizes};
 use stridewise::prelude::*;
 use stridewise::repeat_plan as plan;
+use stridewise::{Error, Graph};
 
 use crate::arguments::{Object, Raised, sizes_found};
 use crate::errors::OrRaise;
 use crate::foreign;
 use crate::gradients;
+use crate::graphs::dim::size_object;
+use crate::graphs::symbolic::PySymbolic;
+use crate::graphs::trace::source;
 
 /// A scope for checks of shapes: a symbol bound by one check holds in the next.
 ///
@@ -28,13 +33,20 @@ use crate::gradients;
 /// >>> s.sizes
 /// {'B': 4, 'C': 3}
 #[pyclass(name = "shapes", module = "stridewise", frozen)]
-pub(crate) struct PyShapes(Shapes<usize>);
+pub(crate) struct PyShapes {
+    sizes: Shapes<usize>,
+    /// The same for tensors of graphs.
+    dims: Shapes<Dim>,
+}
 
 #[pymethods]
 impl PyShapes {
     #[new]
     fn new() -> PyShapes {
-        PyShapes(Shapes::new())
+        PyShapes {
+            sizes: Shapes::new(),
+            dims: Shapes::new(),
+        }
     }
 
     /// ``enforce_shape`` with the symbols of this scope. A check that fails binds nothing.
@@ -59,10 +71,17 @@ impl PyShapes {
         };
         let check = || -> Result<Py<PyAny>, Raised> {
             let pattern = Object::from(pattern.clone());
+            if let Ok(x) = x.cast::<PySymbolic>() {
+                let x = &x.get().0;
+                x.graph().at(source(py), name.clone());
+                let pattern = Pattern::<Dim>::bind(Given::one(x.graph(), "pattern", &pattern))?;
+                let checked = self.dims.enforce(x, pattern)?;
+                return <Object<'_> as Argument<Graph>>::checked(checked, None);
+            }
             let pattern = Pattern::<usize>::bind(Given::one(&Cpu, "pattern", &pattern))?;
             // A foreign array is checked by its shape alone and handed back as it is.
             if let Some(stand_in) = foreign::shape::stand_in(x)? {
-                let (_, dims) = self.0.enforce(&stand_in, pattern)?;
+                let (_, dims) = self.sizes.enforce(&stand_in, pattern)?;
                 return Ok((x, sizes_found(py, &dims)?).into_py_any(py)?);
             }
             let mut x = Object::from(x.clone());
@@ -70,18 +89,23 @@ impl PyShapes {
                 x = Object::from(gradients::literal_object(x.get(), "x")?.into_any());
             }
             let held = literal(&Cpu, &x, "x")?;
-            let checked = self.0.enforce(Borrow::<Tensor>::borrow(&held), pattern)?;
+            let checked = self
+                .sizes
+                .enforce(Borrow::<Tensor>::borrow(&held), pattern)?;
             <Object<'_> as Argument<Cpu>>::checked(checked, Some(&held))
         };
-        check().map_err(|raised| raised.exception(py, "enforce_shape", name))
+        check().map_err(|raised| raised.exception(py, "enforce_shape", name.clone()))
     }
 
     /// The sizes of the symbols bound so far, by name.
     #[getter]
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let sizes = PyDict::new(py);
-        for (symbol, size) in self.0.sizes() {
+        for (symbol, size) in self.sizes.sizes() {
             sizes.set_item(symbol.name(), size)?;
+        }
+        for (symbol, size) in self.dims.sizes() {
+            sizes.set_item(symbol.name(), size_object(py, &size)?)?;
         }
         Ok(sizes)
     }
@@ -96,10 +120,10 @@ impl PyShapes {
     }
 
     fn __repr__(&self) -> String {
-        let bound = self.0.sizes();
-        let bound = bound
-            .iter()
-            .map(|(symbol, size)| format!("{symbol}={size}"));
+        let text = |symbol: &Symbol, size: &dyn Display| format!("{symbol}={size}");
+        let (sizes, dims) = (self.sizes.sizes(), self.dims.sizes());
+        let bound = sizes.iter().map(|(symbol, size)| text(symbol, size));
+        let bound = bound.chain(dims.iter().map(|(symbol, size)| text(symbol, size)));
         format!("shapes({})", bound.collect::<Vec<_>>().join(", "))
     }
 }

@@ -183,6 +183,20 @@ def test_the_recipe_for_colours_runs_whatever_is_known(spec: sw.Spec) -> None:
     assert equal(g(X), X[..., ::-1])
 
 
+def test_scopes_share_symbols_between_checks_in_graphs() -> None:
+    @sw.graph(x=sw.spec("float64", [None, None]), y=sw.spec("float64"))
+    def f(x: Any, y: Any) -> Any:
+        with sw.shapes() as s:
+            x, _ = s.enforce(x, ["M", "K"])
+            y, _ = s.enforce(y, [..., "K"], name="second")
+        assert [str(size) for size in s.sizes.values()] == ["_0", "_1"]
+        return y
+
+    assert f(np.zeros((2, 3)), np.zeros((4, 1, 3))).shape == (4, 1, 3)
+    with pytest.raises(sw.ShapeError, match="enforce_shape `second`: axis 1 has size 4, but the pattern wants 3"):
+        f(np.zeros((2, 3)), np.zeros((5, 4)))
+
+
 def test_sizes_may_come_from_tensors() -> None:
     @sw.graph(x=sw.spec("float64", [None, None]), shape=sw.spec("int64", [2]))
     def f(x: Any, shape: Any) -> Any:

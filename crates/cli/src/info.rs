@@ -12,16 +12,21 @@ use stridewise_core::params::{Item, Items};
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
+use crate::model;
 use crate::terminal::{Paint, bytes, count, cut};
 
-/// Describe the tensors in a file.
+/// Describe the tensors in a file, or an ONNX model.
 ///
 /// For each tensor: dtype, shape, strides, order, bytes, whether it is mapped from the file or had to be
-/// copied, the range of its values and the first of them.
+/// copied, the range of its values and the first of them. For a model: what it is given and gives, which
+/// operators it is made of, and whether it can be run here.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  stridewise info weights.safetensors")]
+#[command(after_help = "\
+Examples:
+  stridewise info weights.safetensors
+  stridewise info model.onnx")]
 pub(crate) struct Options {
-    /// A .npy or .safetensors file.
+    /// A .npy, .safetensors or .onnx file.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }
@@ -39,6 +44,10 @@ pub(crate) fn info(options: &Options, out: &mut dyn Write) -> Result<(), Failure
     for (at, path) in options.files.iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
+        }
+        if model::is_model(path) {
+            model::info(path, paint, out)?;
+            continue;
         }
         let tensors = files::load_all(path)?;
         if options.files.len() > 1 || tensors.len() != 1 {

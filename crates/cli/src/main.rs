@@ -5,8 +5,10 @@ mod failure;
 mod how;
 mod info;
 mod inputs;
+mod model;
 mod plan;
 mod program;
+mod progress;
 mod run;
 mod terminal;
 mod tour;
@@ -29,7 +31,8 @@ A PROGRAM is a chain of operators on the first input, with Python's literals:
   unflatten(1, [2, -1]).expand(-1, -1, 5, -1).take([0, 3], axis=0, mode=\"wrap\")
   [1:3, ::-1, None, ..., 0]          an index is a step as well
   concat($2, $3, axis=1)             $1, $2, … are the inputs
-  arange(12).reshape(3, 4)           a program can begin from nothing";
+  arange(12).reshape(3, 4)           a program can begin from nothing
+An ONNX model, model.onnx, can stand in its place, to be run or planned.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -1,35 +1,37 @@
-//! `stridewise run`: a program applied to files.
+//! `stridewise run`: a program or a model applied to files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
-use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stridewise::{Cpu, Tensor, files};
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
 use crate::inputs::load;
+use crate::model;
 use crate::program::{Flow, Program, start, step};
+use crate::progress::Progress;
 use crate::terminal::Paint;
 
-/// Apply a program to files.
+/// Apply a program, or an ONNX model, to files.
 ///
 /// The chain starts from the first file; all files are $1, $2, … in it. Files are .npy or .safetensors, by
 /// their extension, and are mapped, not read; one tensor of several is weights.safetensors:NAME. Without
 /// --output the result is printed.
+///
+/// An .onnx file in place of the program is run on the files, which are its inputs in order or by name, as in
+/// mask=m.npy. Several outputs go to one .safetensors file, each under its name.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   stridewise run 'unflatten(1, [2, -1])[..., ::-1].repeat(2, 1, 1)' x.npy -o y.npy
   stridewise run 'take($2, axis=0, mode=\"clip\")' table.npy index.npy
   stridewise run '' x.npy -o x.safetensors
-  stridewise run 'arange(12).reshape(3, 4)' -o x.npy")]
+  stridewise run 'arange(12).reshape(3, 4)' -o x.npy
+  stridewise run model.onnx images.npy mask=m.npy -o y.safetensors")]
 pub(crate) struct Options {
-    /// The chain of operators; '' copies or converts.
+    /// The chain of operators, or an .onnx file; '' copies or converts.
     program: String,
 
     /// The inputs: the first is what the chain starts from.
@@ -43,6 +45,13 @@ pub(crate) struct Options {
 
 /// Runs a program.
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(path) = model::path(&options.program) {
+        let results = model::run(path, &options.files, options.output.as_deref())?;
+        return match &options.output {
+            Some(path) => Ok(files::save_all(path, &results)?),
+            None => print(&results, results.len() == 1, out),
+        };
+    }
     let wrong = Failure::within(&options.program);
     let program = Program::parse(&options.program).map_err(&wrong)?;
     if let Some(output) = &options.output {
@@ -75,7 +84,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
         }
         None => {
             drop(progress);
-            print(&flow, out)
+            print(&numbered(&flow), matches!(flow, Flow::One(_)), out)
         }
     }
 }
@@ -83,85 +92,28 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
 fn save(path: &Path, flow: &Flow<Tensor>) -> Result<(), Failure> {
     match flow {
         Flow::One(x) => files::save(path, x)?,
-        Flow::Many(xs) => {
-            let named: Vec<(String, Tensor)> = xs
-                .iter()
-                .enumerate()
-                .map(|(at, x)| (at.to_string(), x.clone()))
-                .collect();
-            files::save_all(path, &named)?;
-        }
+        Flow::Many(_) => files::save_all(path, &numbered(flow))?,
     }
     Ok(())
 }
 
-fn print(flow: &Flow<Tensor>, out: &mut dyn Write) -> Result<(), Failure> {
+/// The tensors by number.
+fn numbered(flow: &Flow<Tensor>) -> Vec<(String, Tensor)> {
+    let tensors = flow.tensors().iter().enumerate();
+    tensors.map(|(at, x)| (at.to_string(), x.clone())).collect()
+}
+
+/// Prints tensors, with their names unless there is no other to tell them from.
+fn print(tensors: &[(String, Tensor)], single: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let paint = Paint::stdout();
-    for (at, x) in flow.tensors().iter().enumerate() {
-        let name = match flow {
-            Flow::One(_) => String::new(),
-            Flow::Many(_) => format!("{at}  "),
+    for (name, x) in tensors {
+        let name = match single {
+            true => String::new(),
+            false => format!("{name}  "),
         };
         let head = format!("{name}{} {}", x.dtype(), tuple(x.shape()));
         writeln!(out, "{}", paint.dim(&head))?;
         writeln!(out, "{x}")?;
     }
     Ok(())
-}
-
-/// A bar with a tick for each step. It shows itself only on a terminal, and only once the work has taken
-/// long enough for someone to wonder.
-struct Progress {
-    bar: ProgressBar,
-    /// Dropped to tell the thread that waits that nothing is left to show.
-    done: Option<Sender<()>>,
-    waiting: Option<thread::JoinHandle<()>>,
-}
-
-/// How long work may take before there is a bar.
-const PATIENCE: Duration = Duration::from_millis(300);
-
-impl Progress {
-    fn new(steps: usize) -> Progress {
-        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{spinner} [{bar:24}] {pos}/{len} {wide_msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let (done, stop) = channel::<()>();
-        let late = bar.clone();
-        let waiting = thread::spawn(move || {
-            if stop.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                // On a pipe this target draws nothing.
-                late.set_draw_target(ProgressDrawTarget::stderr());
-                late.enable_steady_tick(Duration::from_millis(100));
-            }
-        });
-        Progress {
-            bar,
-            done: Some(done),
-            waiting: Some(waiting),
-        }
-    }
-
-    fn begin(&self, what: &str) {
-        self.bar.set_message(what.to_string());
-    }
-
-    fn advance(&self) {
-        self.bar.inc(1);
-    }
-
-    fn pause<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        drop(self.done.take());
-        if let Some(waiting) = self.waiting.take() {
-            // The thread only draws; if it panicked there is nothing to mend.
-            let _ = waiting.join();
-        }
-        self.bar.finish_and_clear();
-    }
 }

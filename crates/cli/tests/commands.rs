@@ -41,7 +41,7 @@ fn plan_begins_from_nothing() {
 
 #[test]
 fn a_shape_that_is_none_is_refused() {
-    let ran = run(&["plan", "flip()", "--shape", "4,a"]);
+    let ran = run(&["plan", "flip()", "--shape", "4,-1"]);
     assert_eq!(ran.code, Some(2));
     assert_snapshot!(ran.stderr);
     assert_eq!(

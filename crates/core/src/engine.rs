@@ -316,6 +316,12 @@ pub trait Engine: Sized {
         operator.lower(self, inputs)
     }
 
+    /// Whether [`run`](Self::run) keeps operators whole, so that what they ask is asked again when sizes are known.
+    #[inline]
+    fn keeps_operators(&self) -> bool {
+        false
+    }
+
     /// Runs an operator and names its errors.
     #[inline]
     fn apply<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {

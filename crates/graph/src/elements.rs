@@ -162,7 +162,7 @@ impl Elements {
 
 /// The sizes of a shape, those of unknown number as one that stands for them.
 pub(crate) fn sizes(outline: &Outline) -> Vec<Dim> {
-    let rest = outline.rest().map(|symbol| spread(symbol));
+    let rest = outline.rest().map(spread);
     let front = outline.front().iter().cloned();
     front
         .chain(rest)

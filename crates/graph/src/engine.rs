@@ -108,7 +108,7 @@ impl Graph {
             let size = match extent {
                 Extent::Is(size) if !is_read(&size) => size,
                 Extent::Is(size) if as_spread(&size).is_some() => spread(&builder.fresh()),
-                _ => Dim::symbol(&builder.fresh()),
+                _ => Dim::symbol(builder.fresh()),
             };
             match as_spread(&size) {
                 Some(tuple) if rest.is_none() => rest = Some(tuple),
@@ -133,6 +133,20 @@ impl Graph {
             x.id = id;
         });
         (results, outputs)
+    }
+}
+
+/// Refuses to read sizes from a tensor that has too many axes, however many they are.
+fn readable(x: &Symbolic, most: usize) -> Result<()> {
+    let least = x.shape.least_rank();
+    match least > most {
+        true => Err(Error::shape(format!(
+            "sizes are read from a tensor of rank {least} or more"
+        ))
+        .sizes(most, format!("at least {least}"))
+        .note("shape", &x.shape)
+        .help("sizes are numbers, 0-d tensors among numbers, or one 1-D tensor")),
+        false => Ok(()),
     }
 }
 
@@ -209,6 +223,10 @@ impl Engine for Graph {
         Ok(output)
     }
 
+    fn keeps_operators(&self) -> bool {
+        true
+    }
+
     fn settled(&self, parameters: impl FnOnce() -> Parameters<Dim>) -> Result<()> {
         match parameters().iter().any(|(_, argument)| is_open(argument)) {
             true => Err(Error::too_early("a size is only known when the graph runs")),
@@ -271,7 +289,7 @@ impl Engine for Graph {
         if let Some(dims) = x.shape.shape() {
             return self.sizes(dims);
         }
-        let len = Dim::symbol(&self.lock().fresh());
+        let len = Dim::symbol(self.lock().fresh());
         let elements = Elements::Shape((*x.shape).clone());
         let shape = Outline::from([len].as_slice());
         Ok(self.emit(Primitive::SizesOf(x.id), DType::I64, shape, Some(elements)))
@@ -283,6 +301,7 @@ impl Engine for Graph {
     }
 
     fn read_sizes(&self, x: &Symbolic) -> Result<Vec<Extent<Dim>>> {
+        readable(x, 1)?;
         if let Some(elements) = self.elements(x) {
             return Ok(elements.read());
         }
@@ -292,17 +311,18 @@ impl Engine for Graph {
         };
         Ok(match count {
             Some(count) => (0..count)
-                .map(|at| Extent::Is(Dim::symbol(&self.read(x, At::Item(at)))))
+                .map(|at| Extent::Is(Dim::symbol(self.read(x, At::Item(at)))))
                 .collect(),
             None => vec![Extent::Is(spread(&self.read(x, At::Whole)))],
         })
     }
 
     fn read_size(&self, x: &Symbolic) -> Result<Extent<Dim>> {
+        readable(x, 0)?;
         let mut known = self.elements(x).map(|elements| elements.read());
         Ok(match known.as_mut().and_then(Vec::pop) {
             Some(extent) => extent,
-            None => Extent::Is(Dim::symbol(&self.read(x, At::Single))),
+            None => Extent::Is(Dim::symbol(self.read(x, At::Single))),
         })
     }
 
@@ -325,7 +345,7 @@ impl Engine for Graph {
         }
         if !(open && least <= known.least_rank()) {
             self.keep(Check::Rank {
-                of: (**known).clone(),
+                of: Box::new((**known).clone()),
                 at_least: least,
                 open,
             })?;
@@ -340,7 +360,7 @@ impl Engine for Graph {
             return Ok((all, count));
         }
         // Axes of which nothing was known get symbols of their own.
-        let mut fresh = || Dim::symbol(&builder.fresh());
+        let mut fresh = || Dim::symbol(builder.fresh());
         let mut all: Shape<Dim> = (0..front)
             .map(|at| match f.get(at) {
                 Some(size) => size.clone(),

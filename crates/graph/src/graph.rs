@@ -85,7 +85,7 @@ impl Graph {
 
     /// A size about which nothing is known, to declare inputs with.
     pub fn unknown(&self) -> Dim {
-        Dim::symbol(&self.lock().fresh())
+        Dim::symbol(self.lock().fresh())
     }
 
     /// A shape about which nothing is known, to declare inputs with.

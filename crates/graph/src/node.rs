@@ -7,7 +7,9 @@ use stridewise_core::dim::{Dim, Outline};
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Condition};
 use stridewise_core::error::Error;
+use stridewise_core::operators::TABLE;
 use stridewise_core::params::{Mode, Scalar, Symbol};
+use stridewise_core::table::Kind;
 use stridewise_cpu::Tensor;
 
 use crate::elements::Elements;
@@ -145,7 +147,7 @@ pub(crate) enum Check {
     Sizes(Condition<Dim>),
     /// The number of axes of a value.
     Rank {
-        of: Outline,
+        of: Box<Outline>,
         at_least: usize,
         open: bool,
     },
@@ -173,6 +175,15 @@ pub(crate) enum At {
 }
 
 impl Node {
+    /// What it does to data, as the operator table says it.
+    pub(crate) fn kind(&self) -> Kind {
+        match &self.body {
+            Body::Call(call) => TABLE[call.place].kind,
+            Body::Primitive(primitive) => primitive.kind(),
+            Body::Require { .. } => Kind::View,
+        }
+    }
+
     /// Shows every value it is made from.
     pub(crate) fn inputs(&self, show: &mut dyn FnMut(Id)) {
         match &self.body {
@@ -184,6 +195,25 @@ impl Node {
 }
 
 impl Primitive {
+    fn kind(&self) -> Kind {
+        match self {
+            Primitive::Constant(_)
+            | Primitive::Full { .. }
+            | Primitive::Range { .. }
+            | Primitive::Sizes(_)
+            | Primitive::SizesOf(_)
+            | Primitive::Runs(_) => Kind::Make,
+            Primitive::Same(_) | Primitive::View { .. } => Kind::View,
+            Primitive::Copy(_)
+            | Primitive::Gather { .. }
+            | Primitive::ScatterAdd { .. }
+            | Primitive::Sum { .. }
+            | Primitive::Concat { .. }
+            | Primitive::Cast { .. }
+            | Primitive::Add(..) => Kind::Copy,
+        }
+    }
+
     /// Shows every value it is made from.
     pub(crate) fn inputs(&self, show: &mut dyn FnMut(Id)) {
         match self {

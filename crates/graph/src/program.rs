@@ -8,6 +8,7 @@ use stridewise_core::engine::Engine;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Symbol;
 use stridewise_core::size::{Shape, counted};
+use stridewise_core::table::Kind;
 use stridewise_cpu::{Cpu, Tensor};
 
 use crate::bindings::Bindings;
@@ -87,6 +88,27 @@ impl Program {
     /// What every run checks because it could not be proved before, in the order it was met.
     pub fn guards(&self) -> &[Guard] {
         &self.guards
+    }
+
+    /// What was recorded, in order: what each operator does to data, and which call of the user's program it came
+    /// from, as [`Graph::at`](crate::Graph::at) was told.
+    ///
+    /// ```
+    /// use stridewise_core::{dtype::DType, operators::Methods, table::Kind};
+    /// use stridewise_graph::Graph;
+    ///
+    /// let graph = Graph::new();
+    /// let x = graph.input("x", DType::F64, "[B, 6]".parse()?)?;
+    /// graph.at(Some("line 1".into()), None);
+    /// let y = x.flip(0)?.repeat([2, 1])?;
+    /// let program = graph.finish(&[&y])?;
+    /// let recorded: Vec<_> = program.recorded().collect();
+    /// assert_eq!(recorded, [(Kind::View, Some("line 1")), (Kind::Copy, Some("line 1"))]);
+    /// # Ok::<(), stridewise_core::Error>(())
+    /// ```
+    pub fn recorded(&self) -> impl ExactSizeIterator<Item = (Kind, Option<&str>)> {
+        let nodes = self.nodes.iter();
+        nodes.map(|node| (node.kind(), node.source.as_deref()))
     }
 
     /// Runs the graph. A tensor of the inputs may be a view of anything; results may be views of inputs.

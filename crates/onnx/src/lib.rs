@@ -32,6 +32,6 @@ mod size;
 pub mod tensor;
 
 pub use export::{Var, Writer};
-pub use import::{DeclaredInput, Model, Placed};
+pub use import::{DeclaredInput, Model, Node, Placed, Running};
 pub use size::DeclaredSize;
 pub use tensor::Data;

@@ -4,6 +4,10 @@
 //!
 //! Field numbers are those of `onnx.proto` in the ONNX project; names are its too.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use prost::Message;
 use stridewise_core::{Error, Result};
 
@@ -365,6 +369,14 @@ pub fn decode_model(bytes: &[u8]) -> Result<ModelProto> {
     decode(bytes, &budget::MODEL, "an ONNX model")
 }
 
+/// Reads the model in a file, without a look at what it asks for.
+pub fn open_model(path: impl AsRef<Path>) -> Result<ModelProto> {
+    let path = path.as_ref();
+    contents(path)
+        .and_then(|bytes| decode_model(&bytes))
+        .map_err(|error| error.note("file", path.display()))
+}
+
 /// Reads a tensor from the bytes of a file, such as test data are kept in.
 pub fn decode_tensor(bytes: &[u8]) -> Result<TensorProto> {
     decode(bytes, &budget::TENSOR, "an ONNX tensor")
@@ -382,4 +394,25 @@ fn decode<M: Message + Default>(
 ) -> Result<M> {
     budget::require(bytes, schema, what)?;
     M::decode(bytes).map_err(|error| Error::file(format!("this is not {what}: {error}")))
+}
+
+/// The bytes of a file, unless they are more than any message has.
+fn contents(path: &Path) -> Result<Vec<u8>> {
+    const MOST: u64 = i32::MAX as u64;
+    let failed = |error| Error::file(format!("the file cannot be read: {error}"));
+    let file = File::open(path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    let mut bytes = Vec::new();
+    if len <= MOST {
+        // What is no regular file may say it is short and go on for ever.
+        file.take(MOST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+    }
+    match len.max(bytes.len() as u64) {
+        len if len > MOST => Err(Error::file(format!(
+            "the file has {len} bytes, but no ONNX model has 2 GiB or more"
+        ))),
+        _ => Ok(bytes),
+    }
 }

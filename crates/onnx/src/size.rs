@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::proto::tensor_shape_proto::{Dimension, dimension};
-use crate::proto::{TensorShapeProto, TypeProto, type_proto};
-use crate::tensor::number_of;
-use stridewise_core::DType;
+use crate::proto::{TensorShapeProto, TypeProto, ValueInfoProto, type_proto};
+use crate::tensor::{dtype_of, number_of};
+use stridewise_core::{DType, Error, Result};
 
 /// What a model says of a size.
 ///
@@ -49,6 +49,25 @@ impl DeclaredSize {
             value,
             ..Dimension::default()
         }
+    }
+}
+
+impl ValueInfoProto {
+    /// The element type and the sizes of the tensor it describes; no sizes where not even the rank is said.
+    pub fn declared(&self) -> Result<(DType, Option<Vec<DeclaredSize>>)> {
+        let value = self.r#type.as_ref().and_then(|t| t.value.as_ref());
+        let tensor = match value {
+            Some(type_proto::Value::Tensor(tensor)) => tensor,
+            Some(_) => {
+                return Err(Error::file(
+                    "what is declared is not a tensor, which is not supported",
+                ));
+            }
+            None => return Err(Error::file("a tensor is declared without a type")),
+        };
+        let shape = tensor.shape.as_ref();
+        let sizes = shape.map(|shape| shape.dim.iter().map(DeclaredSize::read).collect());
+        Ok((dtype_of(tensor.elem_type)?, sizes))
     }
 }
 

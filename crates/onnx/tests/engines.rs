@@ -26,6 +26,32 @@ fn model() -> Model {
 }
 
 #[test]
+fn a_model_runs_node_by_node() {
+    let model = model();
+    let nodes: Vec<_> = model.nodes().collect();
+    let operators: Vec<&str> = nodes.iter().map(|node| node.operator).collect();
+    assert_eq!(operators, ["Slice", "Expand", "Reshape"]);
+    assert_eq!(nodes[1].inputs[0], nodes[0].output);
+    let x = Tensor::from_vec((0..6).map(f64::from).collect(), &[2, 3]).unwrap();
+    let placed = model.place(&Cpu, Tensor::from_bytes).unwrap();
+    let mut running = placed.start([("x", x.clone())]).unwrap();
+    // An output is there once its node has run, and not before.
+    assert!(running.outputs().is_err());
+    let mut shapes = Vec::new();
+    while let Some(made) = running.step().unwrap() {
+        shapes.push(made.shape().to_vec());
+    }
+    assert_eq!(shapes, [vec![2, 2], vec![4, 2, 2], vec![16]]);
+    let stepped = running.outputs().unwrap();
+    let whole = placed.run([("x", x)]).unwrap();
+    assert_eq!(stepped[0].0, whole[0].0);
+    assert_eq!(
+        stepped[0].1.to_vec::<f64>().unwrap(),
+        whole[0].1.to_vec::<f64>().unwrap()
+    );
+}
+
+#[test]
 fn a_model_has_gradients() {
     let (model, tape) = (model(), Tape::<Cpu>::new());
     let x = Tensor::from_vec((0..6).map(f64::from).collect(), &[2, 3]).unwrap();

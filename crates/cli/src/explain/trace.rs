@@ -211,7 +211,7 @@ fn moved(
     one: &Step,
     before: Option<&Flow<Tensor>>,
     cells: &[Tensor],
-) -> Result<Done<Tensor>, Mistake> {
+) -> Result<Done<Cpu>, Mistake> {
     if let ("cast", Some(Flow::One(x))) = (one.entry.name, before) {
         let copied = Cpu
             .copy(x)

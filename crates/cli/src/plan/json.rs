@@ -19,13 +19,7 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     let part = |inputs: bool| {
         let rows = rows.iter().filter(|row| (row.how == How::Input) == inputs);
-        rows.map(|row| format!("    {}", object(row)))
-            .collect::<Vec<_>>()
-            .join(",\n")
-    };
-    let block = |rows: String| match rows.is_empty() {
-        true => "[]".to_string(),
-        false => format!("[\n{rows}\n  ]"),
+        rows.map(object).collect::<Vec<_>>()
     };
     let sum = |bytes: fn(&Row) -> usize| {
         rows.iter()
@@ -41,6 +35,14 @@ pub(crate) fn write(
     writeln!(out, "  \"note\": {note}")?;
     writeln!(out, "}}")?;
     Ok(())
+}
+
+/// A list with a line for each item.
+pub(super) fn block(items: Vec<String>) -> String {
+    match items.is_empty() {
+        true => "[]".to_string(),
+        false => format!("[\n    {}\n  ]", items.join(",\n    ")),
+    }
 }
 
 fn object(row: &Row) -> String {
@@ -77,7 +79,7 @@ fn numbers<T: Display>(items: &[T]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

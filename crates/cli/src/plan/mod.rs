@@ -1,17 +1,21 @@
 //! `stridewise plan`: what each step of a program would do, told without data.
 
+mod grid;
 mod json;
+pub(crate) mod symbolic;
 mod table;
 
 use std::io::Write;
 
 use clap::Args;
+use stridewise::Graph;
 use stridewise_core::size::tuple;
 use stridewise_dry::{Dry, Move, Sketch};
 
 use crate::failure::Failure;
 use crate::how::How;
 use crate::inputs::Shapes;
+use crate::model;
 use crate::program::{Flow, Program, Step, start, step};
 use crate::terminal::Paint;
 
@@ -19,14 +23,21 @@ use crate::terminal::Paint;
 ///
 /// For each step: the result's dtype, shape and strides, whether it is a view, a copy or new, and the bytes
 /// that would move. The inputs are files, of which only dtype, shape and strides are looked at, or shapes.
+///
+/// A shape may hold symbols. Then each step has a symbolic shape, and below stands what every run must check.
+/// The symbols are sizes in the program as well. An ONNX model in place of a program is planned like that, for
+/// the shapes it declares or those given.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   stridewise plan 'flatten(1).repeat(2, 1)' x.npy
   stridewise plan 'unflatten(1, [2, -1]).expand(5, -1, -1, -1, -1).contiguous()' \\
-      --shape 4,6,16 --dtype f32")]
+      --shape 4,6,16 --dtype f32
+  stridewise plan 'reshape(B, 12).enforce_shape([B, ..., 12])' --shape 'B,?,4'
+  stridewise plan 'unsqueeze(0).repeat(\"B*2\", 1, 1)' --shape 'B,N'
+  stridewise plan model.onnx --shape 'batch,3,224,224'")]
 pub(crate) struct Options {
-    /// The chain of operators.
+    /// The chain of operators, or an .onnx file.
     program: String,
 
     #[command(flatten)]
@@ -97,7 +108,17 @@ impl Row {
 
 /// Prints the plan of a program.
 pub(crate) fn plan(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(path) = model::path(&options.program) {
+        let plan = model::plan(path, &options.shapes)?;
+        return plan.write(options.json, out);
+    }
     let program = Program::parse(&options.program).map_err(Failure::within(&options.program))?;
+    if options.shapes.are_open() {
+        let graph = Graph::new();
+        let inputs = options.shapes.symbolic(&graph)?;
+        let plan = symbolic::plan(&program, &graph, &inputs, note(&program))?;
+        return plan.write(options.json, out);
+    }
     let dry = Dry::new();
     let inputs = options.shapes.sketches(&dry)?;
     let rows = rows(&program, &dry, &inputs)?;

@@ -7,12 +7,13 @@ use stridewise_core::size::tuple;
 use crate::failure::Failure;
 use crate::how::How;
 use crate::plan::Row;
-use crate::terminal::{Paint, bytes, count, cut};
+use crate::plan::grid::Grid;
+use crate::terminal::{Paint, bytes, cut};
 
 /// The widest a call may be before it is cut.
-const CALL: usize = 36;
+pub(super) const CALL: usize = 36;
 /// The widest the shapes or strides of several results may be.
-const LIST: usize = 48;
+pub(super) const LIST: usize = 48;
 
 /// Writes the table.
 pub(crate) fn write(
@@ -21,35 +22,26 @@ pub(crate) fn write(
     paint: Paint,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let head = ["step", "dtype", "shape", "strides", "how", "moved"].map(str::to_string);
     let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
-    let width = |column: usize| {
-        std::iter::once(&head)
-            .chain(&cells)
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let line = |row: &[String; 6]| -> [String; 6] {
-        std::array::from_fn(|at| format!("{:<width$}", row[at], width = widths[at]))
-    };
-    writeln!(out, "{}", paint.dim(line(&head).join("  ").trim_end()))?;
+    let grid = Grid::new(
+        ["step", "dtype", "shape", "strides", "how", "moved"],
+        &cells,
+    );
+    writeln!(out, "{}", grid.head(paint))?;
     for (row, cells) in rows.iter().zip(&cells) {
-        let [call, dtype, shape, strides, _, moved] = line(cells);
+        let [call, dtype, shape, strides, _, moved] = grid.line(cells);
         let call = match row.how {
             How::Input => paint.bold(&call),
             _ => paint.cyan(&call),
         };
-        let how = row.how.shown(paint, widths[4]);
+        let how = row.how.shown(paint, grid.width(4));
         let text = [call, dtype, shape, strides, how, moved].join("  ");
         writeln!(out, "{}", text.trim_end())?;
         if let Some(dims) = &row.dims {
             writeln!(out, "{}", paint.dim(&format!("  dims {dims}")))?;
         }
     }
-    let rule: usize = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
-    writeln!(out, "{}", paint.dim(&"─".repeat(rule)))?;
+    writeln!(out, "{}", grid.rule(paint))?;
     writeln!(out, "{}", total(rows))?;
     if let Some(note) = note {
         writeln!(out, "{}", paint.dim(&format!("note: {note}")))?;
@@ -86,20 +78,6 @@ fn cells(row: &Row) -> [String; 6] {
 }
 
 fn total(rows: &[Row]) -> String {
-    let of = |how: How| rows.iter().filter(|row| row.how == how).count();
-    let mut parts = Vec::new();
-    for (how, word) in [
-        (How::New, "new tensor"),
-        (How::View, "view"),
-        (How::Copy, "copy"),
-    ] {
-        if of(how) > 0 {
-            parts.push(count(of(how), word));
-        }
-    }
-    if parts.is_empty() {
-        parts.push("no steps".to_string());
-    }
     let sum = |bytes: fn(&Row) -> usize| {
         rows.iter()
             .fold(0, |s: usize, row| s.saturating_add(bytes(row)))
@@ -107,7 +85,7 @@ fn total(rows: &[Row]) -> String {
     let (read, written) = (sum(Row::read), sum(Row::written));
     format!(
         "total: {}; {} moved ({} read, {} written)",
-        parts.join(", "),
+        How::counted(rows.iter().map(|row| row.how)),
         bytes(read.saturating_add(written)),
         bytes(read),
         bytes(written)

@@ -3,11 +3,12 @@
 use stridewise_core::call::{Arg, ArgOf, Args};
 use stridewise_core::engine::Engine;
 use stridewise_core::operators::{Dims, call};
-use stridewise_core::params::resolve_axis;
-use stridewise_core::table::{Arity, Outcome};
+use stridewise_core::params::{Extent, resolve_axis};
+use stridewise_core::size::Size;
+use stridewise_core::table::{Arity, Outcome, ParamKind};
 
-use crate::program::binding::{by_position, tensors};
-use crate::program::{Kind, Literal, Mistake, Program, Span, Step, blame};
+use crate::program::binding::{by_position, parameter, tensors};
+use crate::program::{Argument, Kind, Literal, Mistake, Program, Span, Step, blame};
 
 /// As many tensors as one step may give.
 const MOST: usize = 1 << 16;
@@ -32,13 +33,15 @@ impl<V> Flow<V> {
 }
 
 /// What a step has done.
-#[derive(Clone, Debug)]
-pub(crate) struct Done<V> {
+pub(crate) struct Done<E: Engine> {
     /// The result.
-    pub(crate) flow: Flow<V>,
+    pub(crate) flow: Flow<E::Value>,
     /// The sizes that `enforce_shape` found.
-    pub(crate) dims: Option<Dims<usize>>,
+    pub(crate) dims: Option<Dims<E::Size>>,
 }
+
+/// Reads a word among sizes, which is a size only where sizes may be symbols; none for a word that is not.
+pub(crate) type Words<'a, S> = &'a dyn Fn(&str, &Span) -> Result<Option<S>, Mistake>;
 
 /// The tensor a program starts from: none where its first step makes one from nothing.
 pub(crate) fn start<V: Clone>(program: &Program, inputs: &[V]) -> Result<Option<Flow<V>>, Mistake> {
@@ -60,13 +63,24 @@ pub(crate) fn start<V: Clone>(program: &Program, inputs: &[V]) -> Result<Option<
     }
 }
 
-/// Runs one step.
+/// Runs one step where sizes are numbers.
 pub(crate) fn step<E: Engine<Size = usize>>(
     engine: &E,
     step: &Step,
     before: Option<&Flow<E::Value>>,
     inputs: &[E::Value],
-) -> Result<Done<E::Value>, Mistake> {
+) -> Result<Done<E>, Mistake> {
+    step_with(engine, step, before, inputs, &|_, _| Ok(None))
+}
+
+/// Runs one step where words may be sizes.
+pub(crate) fn step_with<E: Engine>(
+    engine: &E,
+    step: &Step,
+    before: Option<&Flow<E::Value>>,
+    inputs: &[E::Value],
+    words: Words<'_, E::Size>,
+) -> Result<Done<E>, Mistake> {
     let entry = step.entry;
     let ahead = match before {
         Some(flow) if !step.names_all => flow.tensors(),
@@ -90,7 +104,7 @@ pub(crate) fn step<E: Engine<Size = usize>>(
         (Arity::Each | Arity::Many, Some(_)) => {
             let mut xs: Vec<ArgOf<E>> = ahead.iter().cloned().map(Arg::Tensor).collect();
             for literal in tensors(step) {
-                xs.push(argument::<E>(literal, inputs)?);
+                xs.push(argument::<E>(literal, inputs, None)?);
             }
             match entry.arity {
                 Arity::Each => positional = xs,
@@ -98,13 +112,17 @@ pub(crate) fn step<E: Engine<Size = usize>>(
             }
         }
     }
+    let of = |given: &Argument| {
+        let words = takes_sizes(step, given).then_some(words);
+        argument::<E>(&given.value, inputs, words)
+    };
     for given in by_position(step) {
-        positional.push(argument::<E>(&given.value, inputs)?);
+        positional.push(of(given)?);
     }
     let mut named = Vec::new();
     for given in &step.args {
         if let Some((name, _)) = &given.name {
-            named.push((name.clone(), argument::<E>(&given.value, inputs)?));
+            named.push((name.clone(), of(given)?));
         }
     }
     let rank = match before {
@@ -112,7 +130,7 @@ pub(crate) fn step<E: Engine<Size = usize>>(
         _ => None,
     };
     if let ("unstack", Some(Flow::One(x)), Some(rank)) = (entry.name, before, rank) {
-        few_enough(step, rank, |axis| engine.size(x, axis))?;
+        few_enough(step, rank, |axis| engine.size(x, axis).known())?;
     }
     match call(engine, entry.name, Args { positional, named }) {
         Ok(Outcome::One(x)) => Ok(Done {
@@ -132,7 +150,11 @@ pub(crate) fn step<E: Engine<Size = usize>>(
 }
 
 /// Refuses to take a tensor apart into more tensors than could be of use.
-fn few_enough(step: &Step, rank: usize, size: impl Fn(usize) -> usize) -> Result<(), Mistake> {
+fn few_enough(
+    step: &Step,
+    rank: usize,
+    size: impl Fn(usize) -> Option<usize>,
+) -> Result<(), Mistake> {
     let axis = match step.args.first().map(|arg| &arg.value.kind) {
         Some(Kind::Int(axis)) => isize::try_from(*axis).ok(),
         _ => Some(0),
@@ -142,7 +164,7 @@ fn few_enough(step: &Step, rank: usize, size: impl Fn(usize) -> usize) -> Result
         return Ok(());
     };
     match size(axis) {
-        n if n > MOST => Err(Mistake::new(
+        Some(n) if n > MOST => Err(Mistake::new(
             step.span.clone(),
             format!("this would give {n} tensors"),
         )
@@ -153,10 +175,18 @@ fn few_enough(step: &Step, rank: usize, size: impl Fn(usize) -> usize) -> Result
     }
 }
 
-/// A literal as an argument of an engine.
-fn argument<E: Engine<Size = usize>>(
+/// Whether an argument is a size, or a list of them.
+fn takes_sizes(step: &Step, given: &Argument) -> bool {
+    let name = parameter(step, given);
+    let mut params = step.entry.parameters();
+    params.any(|param| Some(param.name) == name && param.kind == ParamKind::Sizes)
+}
+
+/// A literal as an argument of an engine; with `words` if it is among sizes.
+fn argument<E: Engine>(
     literal: &Literal,
     inputs: &[E::Value],
+    words: Option<Words<'_, E::Size>>,
 ) -> Result<ArgOf<E>, Mistake> {
     Ok(match &literal.kind {
         Kind::None => Arg::None,
@@ -164,13 +194,16 @@ fn argument<E: Engine<Size = usize>>(
         Kind::Int(n) => Arg::Int(*n),
         Kind::Float(x) => Arg::Float(*x),
         Kind::Complex(re, im) => Arg::Complex(*re, *im),
-        Kind::Text(text) => Arg::Text(text.clone()),
+        Kind::Text(text) => match words.map(|words| words(text, &literal.span)).transpose()? {
+            Some(Some(size)) => Arg::Extent(Extent::Is(size)),
+            _ => Arg::Text(text.clone()),
+        },
         Kind::Rest => Arg::Rest,
         Kind::Range(start, stop, step) => Arg::Range(*start, *stop, *step),
         Kind::List(items) => Arg::List(
             items
                 .iter()
-                .map(|item| argument::<E>(item, inputs))
+                .map(|item| argument::<E>(item, inputs, words))
                 .collect::<Result<_, _>>()?,
         ),
         Kind::Input(n) => match inputs.get(n - 1) {

@@ -73,7 +73,10 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
                         .label("a program cannot hold this");
                 return Err(match c {
                     '{' | '}' => mistake.help("lists are written with [ ] or ( )"),
-                    '*' | '/' | '%' => mistake.help("numbers are written out; nothing is computed"),
+                    '*' | '/' => mistake.help(
+                        "numbers are written out; a size of symbols stands in quotes: \"B*2\"",
+                    ),
+                    '%' => mistake.help("numbers are written out; nothing is computed"),
                     _ => mistake,
                 });
             }

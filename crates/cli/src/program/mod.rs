@@ -1,8 +1,8 @@
 //! Programs: chains of operators as text, such as `unflatten(1, [2, -1]).expand(-1, -1, 5)`.
 //!
 //! A program is read once into steps whose every part knows its place in the text, and is then run on any
-//! engine whose sizes are numbers: on [`Dry`](stridewise_dry::Dry) to plan it, on the CPU to run it. Whatever goes wrong is a
-//! [`Mistake`] that points at the place.
+//! engine: on [`Dry`](stridewise_dry::Dry) or, where sizes are symbols, on a [`Graph`](stridewise::Graph) to plan it, on
+//! the CPU to run it. Whatever goes wrong is a [`Mistake`] that points at the place.
 
 mod binding;
 mod blame;
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 use stridewise_core::table::{Arity, Entry};
 
-pub(crate) use evaluate::{Done, Flow, start, step};
+pub(crate) use evaluate::{Done, Flow, start, step, step_with};
 pub(crate) use mistake::Mistake;
 
 /// A place in the text, in bytes.

@@ -1,11 +1,15 @@
 //! Programs of every kind, good and broken, are read and planned without a panic.
 
 use proptest::prelude::*;
+use stridewise::Graph;
 use stridewise_core::dtype::DType;
 use stridewise_core::operators::TABLE;
 use stridewise_dry::{Dry, Sketch};
 
 use super::*;
+use crate::failure::Failure;
+use crate::inputs::Shape;
+use crate::plan::symbolic;
 use crate::terminal::Paint;
 
 /// Plans a program over two inputs and shows the mistake if there is one.
@@ -27,6 +31,21 @@ fn plan(source: &str) -> Result<Vec<Sketch>, Mistake> {
         flow = Some(step(&dry, one, flow.as_ref(), &inputs).map_err(shown)?.flow);
     }
     Ok(flow.map_or(Vec::new(), |flow| flow.tensors().to_vec()))
+}
+
+/// Plans a program over inputs of which little is known, on a graph, and writes the plan.
+fn plan_with_symbols(source: &str) -> Result<(), Failure> {
+    let graph = Graph::new();
+    let shapes = ["B,?,16", "*rest,B*2"].map(|text| Shape::read(text).unwrap().outline(&graph));
+    let [x, y] = shapes;
+    let inputs = [
+        graph.input("x", DType::F32, x).unwrap(),
+        graph.input("y", DType::I64, y).unwrap(),
+    ];
+    let program = Program::parse(source).map_err(Failure::within(source))?;
+    let plan = symbolic::plan(&program, &graph, &inputs, None)?;
+    plan.write(true, &mut std::io::sink())?;
+    plan.write(false, &mut std::io::sink())
 }
 
 fn shape(source: &str) -> Vec<usize> {
@@ -281,9 +300,11 @@ fn word() -> impl Strategy<Value = String> {
 
 /// A call with arguments that are mostly right.
 fn likely() -> impl Strategy<Value = String> {
+    let symbols = vec!["B", "rest", "C", "\"B*2\"", "\"prod(rest)\""];
     let size = prop_oneof![
-        (-2i64..7).prop_map(|n| n.to_string()),
-        Just("-1".to_string())
+        4 => (-2i64..7).prop_map(|n| n.to_string()),
+        4 => Just("-1".to_string()),
+        1 => proptest::sample::select(symbols).prop_map(str::to_string),
     ];
     let argument = prop_oneof![
         4 => size.clone(),
@@ -314,11 +335,13 @@ proptest! {
     fn any_row_of_words_is_planned_without_a_panic(words in proptest::collection::vec(word(), 0..14)) {
         let _ = plan(&words.concat());
         let _ = plan(&words.join(" "));
+        let _ = plan_with_symbols(&words.concat());
     }
 
     #[test]
     fn likely_programs_are_planned_without_a_panic(steps in proptest::collection::vec(likely(), 0..4)) {
         let _ = plan(&steps.join("."));
+        let _ = plan_with_symbols(&steps.join("."));
     }
 
     #[test]
@@ -332,5 +355,6 @@ proptest! {
         let until = if remove { at + 1 } else { at };
         let _ = plan(&format!("{}{with}{}", &good[..at], &good[until..]));
         let _ = plan(&good[..at]);
+        let _ = plan_with_symbols(&format!("{}{with}{}", &good[..at], &good[until..]));
     }
 }

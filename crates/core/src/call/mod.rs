@@ -113,6 +113,9 @@ impl<S: Size, E: Engine<Size = S>> Argument<E> for Arg<E::Value, S> {
     }
 }
 
+/// What makes a size of another kind.
+pub type Resize<'a, S, T, F> = &'a mut dyn FnMut(&Extent<S>) -> Result<Extent<T>, F>;
+
 impl<V, S> Arg<V, S> {
     /// The same argument with other tensors, made from its own in order.
     pub fn with_tensors<W>(&self, make: &mut dyn FnMut(&V) -> W) -> Arg<W, S>
@@ -131,7 +134,7 @@ impl<V, S> Arg<V, S> {
     pub fn try_map<W, T, F>(
         &self,
         tensor: &mut dyn FnMut(&V) -> Result<W, F>,
-        size: &mut dyn FnMut(&Extent<S>) -> Result<Extent<T>, F>,
+        size: Resize<'_, S, T, F>,
     ) -> Result<Arg<W, T>, F> {
         Ok(match self {
             Arg::Tensor(x) => Arg::Tensor(tensor(x)?),

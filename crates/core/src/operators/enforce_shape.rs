@@ -147,8 +147,18 @@ impl<S: Size> Shapes<S> {
         let pattern = pattern.into();
         let mut bindings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let engine = x.engine();
-        let dims = check(&engine, x, &pattern, &bindings)
-            .map_err(|error| error.within(EnforceShape::<SizeOf<V>>::NAME))?;
+        let (x, dims) = match engine.keeps_operators() {
+            false => check(&engine, x, &pattern, &bindings)
+                .map(|dims| (engine.learned(x, &dims.sizes), dims)),
+            // Kept by itself, the check knows nothing of this scope but the sizes.
+            true => engine.run(
+                &EnforceShape {
+                    pattern: meant(&pattern, &bindings),
+                },
+                &[x],
+            ),
+        }
+        .map_err(|error| error.within(EnforceShape::<SizeOf<V>>::NAME))?;
         for (at, piece) in pattern.0.iter().enumerate() {
             if let Piece::Symbol(symbol) = piece
                 && bindings.iter().all(|b| b.symbol != *symbol)
@@ -163,7 +173,7 @@ impl<S: Size> Shapes<S> {
                 });
             }
         }
-        Ok((engine.learned(x, &dims.sizes), dims))
+        Ok((x, dims))
     }
 
     /// Every symbol bound so far with its size, in the order they were bound.
@@ -183,6 +193,18 @@ impl<S: Size> Shapes<S> {
             .find(|b| b.symbol.name() == symbol.as_ref())
             .map(|b| b.size.clone())
     }
+}
+
+/// A pattern with sizes in place of the symbols that are bound.
+fn meant<S: Size>(pattern: &Pattern<S>, scope: &[Binding<S>]) -> Pattern<S> {
+    let piece = |piece: &Piece<S>| {
+        let bound = match piece {
+            Piece::Symbol(symbol) => scope.iter().find(|b| b.symbol == *symbol),
+            _ => None,
+        };
+        bound.map_or_else(|| piece.clone(), |b| Piece::Is(b.size.clone()))
+    };
+    Pattern(pattern.0.iter().map(piece).collect())
 }
 
 /// Checks a shape against a pattern. A symbol stands for its size in `scope`, or else for the first size it

@@ -284,9 +284,10 @@ fn primitives() -> Result<Program> {
     let wide = graph.cast(&x, DType::C128)?;
     let both = graph.concat(&[&wide, &wide], 2)?;
     let scope = Shapes::new();
-    let (same, _) = scope.enforce(&x, pattern!["B", "D", _])?;
-    let (open, _) = scope.enforce(&r, pattern![..])?;
-    graph.finish(&[&copy, &next, &total, &both, &s, &of, &runs, &same, &open])
+    let (open, _) = scope.enforce(&r, pattern![.., "D", 2])?;
+    let (open, _) = scope.enforce(&open, pattern![_, _, _])?;
+    let same = graph.learned(&r, &[b, graph.unknown()]);
+    graph.finish(&[&copy, &next, &total, &both, &s, &of, &runs, &open, &same])
 }
 
 fn gradient() -> Result<Program> {

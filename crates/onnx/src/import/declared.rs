@@ -7,9 +7,8 @@ use stridewise_core::size::{Size, Truth, tuple};
 use stridewise_core::{DType, Error, Result};
 
 use crate::import::enforced::enforced;
-use crate::proto::{ValueInfoProto, type_proto};
+use crate::proto::ValueInfoProto;
 use crate::size::DeclaredSize;
-use crate::tensor::dtype_of;
 
 /// An input as the model declares it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,21 +27,10 @@ pub struct DeclaredInput {
 impl DeclaredInput {
     pub(super) fn read(info: &ValueInfoProto, slot: usize) -> Result<DeclaredInput> {
         let blame = |error: Error| error.note("input", format!("`{}`", info.name));
-        let value = info.r#type.as_ref().and_then(|t| t.value.as_ref());
-        let tensor = match value {
-            Some(type_proto::Value::Tensor(tensor)) => tensor,
-            Some(_) => {
-                return Err(blame(Error::file(
-                    "an input is not a tensor, which is not supported",
-                )));
-            }
-            None => return Err(blame(Error::file("an input has no type"))),
-        };
-        let shape = tensor.shape.as_ref();
-        let shape = shape.map(|shape| shape.dim.iter().map(DeclaredSize::read).collect());
+        let (dtype, shape) = info.declared().map_err(blame)?;
         Ok(DeclaredInput {
             name: info.name.clone(),
-            dtype: dtype_of(tensor.elem_type).map_err(blame)?,
+            dtype,
             shape,
             has_default: false,
             slot,

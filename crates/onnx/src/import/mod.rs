@@ -9,14 +9,12 @@ mod load;
 mod operators;
 mod run;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use stridewise_core::{DType, Error, Result};
 
 pub use declared::DeclaredInput;
-pub use run::Placed;
+pub use run::{Placed, Running};
 
 use crate::proto::{self, ModelProto};
 use crate::tensor::Data;
@@ -57,6 +55,21 @@ struct Step {
     done_with: Vec<usize>,
 }
 
+/// What a node of a model is called, and what it is called on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node<'m> {
+    /// Its place among the nodes of the file, those that are done with once it is loaded included.
+    pub number: usize,
+    /// ONNX's name of the operator.
+    pub operator: &'static str,
+    /// Its name, often empty.
+    pub name: &'m str,
+    /// The names of the tensors it reads; empty for an optional one left out.
+    pub inputs: Vec<&'m str>,
+    /// The name of what it gives.
+    pub output: &'m str,
+}
+
 /// What errors call a node.
 #[derive(Clone, Debug)]
 struct Label {
@@ -79,9 +92,8 @@ impl Model {
     /// Reads and checks the model in a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        contents(path)
-            .and_then(|bytes| Model::from_bytes(&bytes))
-            .map_err(|error| error.note("file", path.display()))
+        proto::open_model(path)
+            .and_then(|proto| Model::from_proto(&proto).map_err(|error| blame_file(error, path)))
     }
 
     /// Checks a model that has been decoded.
@@ -105,6 +117,22 @@ impl Model {
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.outputs.iter().map(|(name, _)| name.as_str())
     }
+
+    /// The nodes that run, in order.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node<'_>> {
+        let name = |slot: usize| self.slots[slot].as_str();
+        self.steps.iter().map(move |step| Node {
+            number: step.label.number,
+            operator: step.label.operator,
+            name: &step.label.name,
+            inputs: step
+                .inputs
+                .iter()
+                .map(|slot| slot.map_or("", name))
+                .collect(),
+            output: name(step.output),
+        })
+    }
 }
 
 impl Label {
@@ -126,25 +154,8 @@ impl Label {
     }
 }
 
-/// The bytes of a file, unless they are more than any message has.
-fn contents(path: &Path) -> Result<Vec<u8>> {
-    const MOST: u64 = i32::MAX as u64;
-    let failed = |error| Error::file(format!("the file cannot be read: {error}"));
-    let file = File::open(path).map_err(failed)?;
-    let len = file.metadata().map_err(failed)?.len();
-    let mut bytes = Vec::new();
-    if len <= MOST {
-        // What is no regular file may say it is short and go on for ever.
-        file.take(MOST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-    }
-    match len.max(bytes.len() as u64) {
-        len if len > MOST => Err(Error::file(format!(
-            "the file has {len} bytes, but no ONNX model has 2 GiB or more"
-        ))),
-        _ => Ok(bytes),
-    }
+fn blame_file(error: Error, path: &Path) -> Error {
+    error.note("file", path.display())
 }
 
 /// The element type and shape of a constant, for errors.

@@ -1,4 +1,5 @@
-//! Running a model: its constants are placed on an engine once, then each run walks over the steps.
+//! Running a model: its constants are placed on an engine once, then each run walks over the steps, all at once or
+//! one by one.
 
 use stridewise_core::engine::Engine;
 use stridewise_core::{DType, Error, Result};
@@ -14,6 +15,48 @@ pub struct Placed<'m, E: Engine> {
     engine: &'m E,
     /// Those of the model's constants that are needed as tensors.
     constants: Vec<Option<E::Value>>,
+}
+
+/// A run of a model that is under way.
+#[derive(Debug)]
+pub struct Running<'p, 'm, E: Engine> {
+    placed: &'p Placed<'m, E>,
+    slots: Vec<Option<Held<'m, E::Value>>>,
+    /// The node that is next.
+    at: usize,
+}
+
+impl<E: Engine> Running<'_, '_, E> {
+    /// Runs the next of the model's [`nodes`](Model::nodes), and gives what it made; none where all have run.
+    pub fn step(&mut self) -> Result<Option<E::Value>> {
+        let model = self.placed.model;
+        let Some(step) = model.steps.get(self.at) else {
+            return Ok(None);
+        };
+        let value = self.placed.step(step, &self.slots)?;
+        self.at += 1;
+        self.slots[step.output] = Some(Held {
+            value: Some(value.clone()),
+            numbers: None,
+            name: &model.slots[step.output],
+        });
+        for &slot in &step.done_with {
+            self.slots[slot] = None;
+        }
+        Ok(Some(value))
+    }
+
+    /// The outputs, once all nodes have run, in the order of the file.
+    pub fn outputs(&self) -> Result<Vec<(String, E::Value)>> {
+        let output = |(name, slot): &(String, usize)| {
+            let held = self.slots[*slot].as_ref();
+            let value = held.and_then(|held| held.value.clone());
+            value
+                .map(|value| (name.clone(), value))
+                .ok_or_else(|| Error::argument(format!("output `{name}` was not made")))
+        };
+        self.placed.model.outputs.iter().map(output).collect()
+    }
 }
 
 impl Model {
@@ -59,26 +102,21 @@ impl<'m, E: Engine> Placed<'m, E> {
         &self,
         inputs: impl IntoIterator<Item = (N, E::Value)>,
     ) -> Result<Vec<(String, E::Value)>> {
-        let mut slots = self.filled(inputs)?;
-        for step in &self.model.steps {
-            let value = self.step(step, &slots)?;
-            slots[step.output] = Some(Held {
-                value: Some(value),
-                numbers: None,
-                name: &self.model.slots[step.output],
-            });
-            for &slot in &step.done_with {
-                slots[slot] = None;
-            }
-        }
-        let output = |(name, slot): &(String, usize)| {
-            let held = slots[*slot].as_ref();
-            let value = held.and_then(|held| held.value.clone());
-            value
-                .map(|value| (name.clone(), value))
-                .ok_or_else(|| Error::argument(format!("output `{name}` was not made")))
-        };
-        self.model.outputs.iter().map(output).collect()
+        let mut running = self.start(inputs)?;
+        while running.step()?.is_some() {}
+        running.outputs()
+    }
+
+    /// Begins a run that is then done node by node, for whoever wants to see what each gives.
+    pub fn start<N: AsRef<str>>(
+        &self,
+        inputs: impl IntoIterator<Item = (N, E::Value)>,
+    ) -> Result<Running<'_, 'm, E>> {
+        Ok(Running {
+            placed: self,
+            slots: self.filled(inputs)?,
+            at: 0,
+        })
     }
 
     /// The slots with everything that is there before the first step.

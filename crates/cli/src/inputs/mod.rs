@@ -1,14 +1,18 @@
 //! The inputs of a program: tensors from files, and, for the commands that need no data, shapes alone, as
 //! files have them or as `--shape` and `--dtype` say.
 
+mod shape;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use stridewise::{Tensor, files};
+use stridewise::{Graph, Symbolic, Tensor, files};
+use stridewise_core::dim::Outline;
 use stridewise_core::dtype::DType;
 use stridewise_dry::{Dry, Sketch};
 
 use crate::failure::Failure;
+pub(crate) use crate::inputs::shape::Shape;
 use crate::terminal::{count, cut};
 
 /// The shapes and dtypes of `$1`, `$2`, ….
@@ -18,8 +22,9 @@ pub(crate) struct Shapes {
     #[arg(value_name = "FILE", conflicts_with_all = ["shapes", "dtypes"])]
     files: Vec<PathBuf>,
 
-    /// The shape of an input in place of a file, such as 4,6,16; () for rank 0. Again for $2, $3, …
-    #[arg(long = "shape", short, value_name = "SIZES", value_parser = shape, allow_hyphen_values = true)]
+    /// The shape of an input in place of a file, such as 4,6,16; () for rank 0. Again for $2, $3, … To plan, a
+    /// size may be a symbol, as in B,B*2,4, or ? for any, and ... stands for any number of axes.
+    #[arg(long = "shape", short, value_name = "SIZES", value_parser = Shape::read, allow_hyphen_values = true)]
     shapes: Vec<Shape>,
 
     /// The element type of an input, such as f32 or int64; float32 if not given. Again for $2, $3, …
@@ -27,34 +32,16 @@ pub(crate) struct Shapes {
     dtypes: Vec<DType>,
 }
 
-/// One shape.
-#[derive(Clone, Debug)]
-struct Shape(Vec<usize>);
-
-fn shape(text: &str) -> Result<Shape, String> {
-    let inner = text
-        .trim()
-        .trim_start_matches(['(', '['])
-        .trim_end_matches([')', ']']);
-    let parts: Vec<&str> = inner.split([',', 'x', '×']).map(str::trim).collect();
-    let parts = match parts.as_slice() {
-        [] | [""] => &[],
-        // Python writes a comma behind a single size.
-        [sizes @ .., ""] => sizes,
-        sizes => sizes,
-    };
-    let size = |part: &&str| {
-        part.parse()
-            .map_err(|_| format!("`{part}` is not a size; write sizes as in 4,6,16"))
-    };
-    parts.iter().map(size).collect::<Result<_, _>>().map(Shape)
-}
-
 fn dtype(text: &str) -> Result<DType, String> {
     text.parse().map_err(|error| format!("{error}"))
 }
 
 impl Shapes {
+    /// Whether a size of any input is not a number.
+    pub(crate) fn are_open(&self) -> bool {
+        self.shapes.iter().any(|shape| shape.numbers().is_none())
+    }
+
     /// The inputs as tensors without data.
     pub(crate) fn sketches(&self, dry: &Dry) -> Result<Vec<Sketch>, Failure> {
         if !self.files.is_empty() {
@@ -62,6 +49,44 @@ impl Shapes {
             let sketch = |x: &Tensor| dry.with_layout(x.dtype(), x.layout().clone());
             return Ok(inputs.iter().map(sketch).collect());
         }
+        let inputs = self.typed()?.into_iter().map(|(at, shape, dtype)| {
+            let Some(sizes) = shape.numbers() else {
+                return Err(Failure::Usage(format!(
+                    "input ${at} has the shape {shape}, but cells can only be drawn where every size is a number"
+                )));
+            };
+            dry.tensor(dtype, &sizes)
+                .map_err(|error| Failure::Usage(format!("input ${at}: {error}")))
+        });
+        inputs.collect()
+    }
+
+    /// The inputs as tensors of a graph.
+    pub(crate) fn symbolic(&self, graph: &Graph) -> Result<Vec<Symbolic>, Failure> {
+        let inputs = self.typed()?.into_iter().map(|(at, shape, dtype)| {
+            graph
+                .input(&format!("input{at}"), dtype, shape.outline(graph))
+                .map_err(|error| Failure::Usage(format!("input ${at}: {error}")))
+        });
+        inputs.collect()
+    }
+
+    /// The shapes alone, of whatever dtype, as a graph knows them.
+    pub(crate) fn outlines(&self, graph: &Graph) -> Result<Vec<Outline>, Failure> {
+        if !self.dtypes.is_empty() {
+            return Err(Failure::Usage(
+                "a model says the dtypes of its inputs itself".to_string(),
+            ));
+        }
+        if !self.files.is_empty() {
+            let inputs = load(&self.files)?;
+            return Ok(inputs.iter().map(|x| x.shape().into()).collect());
+        }
+        Ok(self.shapes.iter().map(|s| s.outline(graph)).collect())
+    }
+
+    /// The shapes with their numbers, counted from 1, and dtypes.
+    fn typed(&self) -> Result<Vec<(usize, &Shape, DType)>, Failure> {
         if self.dtypes.len() > self.shapes.len() {
             return Err(Failure::Usage(format!(
                 "{} dtypes were given for {} shapes",
@@ -69,12 +94,11 @@ impl Shapes {
                 self.shapes.len()
             )));
         }
-        let inputs = self.shapes.iter().enumerate().map(|(at, shape)| {
-            let dtype = self.dtypes.get(at).copied().unwrap_or(DType::F32);
-            dry.tensor(dtype, &shape.0)
-                .map_err(|error| Failure::Usage(format!("input ${}: {error}", at + 1)))
-        });
-        inputs.collect()
+        let dtype = |at: usize| self.dtypes.get(at).copied().unwrap_or(DType::F32);
+        let shapes = self.shapes.iter().enumerate();
+        Ok(shapes
+            .map(|(at, shape)| (at + 1, shape, dtype(at)))
+            .collect())
     }
 }
 
@@ -84,7 +108,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Tensor>, Failure> {
 }
 
 /// The tensor of a file, or the one named behind a colon: `weights.safetensors:bias`.
-fn load_one(path: &Path) -> Result<Tensor, Failure> {
+pub(crate) fn load_one(path: &Path) -> Result<Tensor, Failure> {
     let text = path.to_string_lossy();
     let named = named(&text).filter(|_| !path.exists());
     let mut tensors = match named {
