@@ -116,6 +116,15 @@ def test_inputs_are_held_to_their_specs() -> None:
             call()
 
 
+def test_a_symbol_may_stand_in_an_expression_alone() -> None:
+    g = sw.trace(lambda x, y: (x, sw.zeros((C, B))), sw.spec("int8", [C * 2 + 1]), sw.spec("int8", [B * C]))
+    assert g(np.zeros(7, np.int8), np.zeros(12, np.int8))[1].shape == (3, 4)
+    with pytest.raises(sw.ShapeError, match=r"axis 0 of input `x` has size 8, which is not C\*2 \+ 1 for any C"):
+        g(np.zeros(8, np.int8), np.zeros(12, np.int8))
+    with pytest.raises(sw.ShapeError, match=r"axis 0 of input `y` has size 13, which is not B\*C for any B"):
+        g(np.zeros(7, np.int8), np.zeros(13, np.int8))
+
+
 def test_specs_say_what_is_wrong_with_them() -> None:
     assert repr(sw.spec("float32", [B, None, ..., 4])) == "spec('float32', [B, None, ..., 4])"
     assert sw.spec("int8").dtype == sw.int8

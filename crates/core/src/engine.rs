@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::axis::Axis;
+use crate::call::Parameters;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
@@ -71,6 +72,31 @@ pub enum Condition<S> {
         /// How many cells they read from.
         from: S,
     },
+}
+
+impl<S> Condition<S> {
+    /// The same with other sizes.
+    pub fn try_map<T, F>(
+        &self,
+        mut size: impl FnMut(&S) -> Result<T, F>,
+    ) -> Result<Condition<T>, F> {
+        Ok(match self {
+            Condition::Same(a, b) => Condition::Same(size(a)?, size(b)?),
+            Condition::Divides(a, b) => Condition::Divides(size(a)?, size(b)?),
+            Condition::Stretches { from, to } => Condition::Stretches {
+                from: size(from)?,
+                to: size(to)?,
+            },
+            Condition::Inside { size: of, index } => Condition::Inside {
+                size: size(of)?,
+                index: *index,
+            },
+            Condition::Readable { reads, from } => Condition::Readable {
+                reads: size(reads)?,
+                from: size(from)?,
+            },
+        })
+    }
 }
 
 impl<S: Size> Condition<S> {
@@ -275,6 +301,13 @@ pub trait Engine: Sized {
             Truth::No => Err(error()),
             Truth::Unknown => Err(Error::too_early("a size is not known yet")),
         }
+    }
+
+    /// Whether operators can be expressed in primitives with such arguments: [`Error::TooEarly`] where some
+    /// stand for what is not known yet, be it how many sizes there are. An engine that lowers operators for another asks it first.
+    #[inline]
+    fn settled(&self, _parameters: impl FnOnce() -> Parameters<Self::Size>) -> Result<()> {
+        Ok(())
     }
 
     /// Runs an operator, whose errors the caller names. An engine may keep it whole instead, or note its name.

@@ -8,6 +8,8 @@ use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Symbol;
 use stridewise_core::size::{Shape, tuple};
 
+use crate::symbols::multiple_of;
+
 /// The numbers that symbols stand for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bindings {
@@ -17,7 +19,14 @@ pub(crate) struct Bindings {
 
 impl Bindings {
     /// Binds the symbols of an input's shape, each by its first match.
-    pub(crate) fn input(&mut self, name: &str, outline: &Outline, dims: &[usize]) -> Result<()> {
+    /// Once those of all inputs are bound that stand alone, `solve` binds those that stand in an expression.
+    pub(crate) fn input(
+        &mut self,
+        name: &str,
+        outline: &Outline,
+        dims: &[usize],
+        solve: bool,
+    ) -> Result<()> {
         let blame = |error: Error| {
             error
                 .note("input", format!("{name}: {}", tuple(dims)))
@@ -38,6 +47,20 @@ impl Bindings {
         for (dim, axis) in placed(outline, dims.len()) {
             let wanted = match self.size(dim) {
                 Ok(wanted) => wanted,
+                Err(NoValue::Unbound(Leaf::Size(symbol))) if solve => {
+                    match self.solve(dim, &symbol, dims[axis]) {
+                        Some(true) => dims[axis],
+                        None => continue,
+                        Some(false) => {
+                            let size = dims[axis];
+                            let message = format!(
+                                "axis {axis} of input `{name}` has size {size}, which is not {dim} for any {symbol}"
+                            );
+                            let error = Error::shape(message).at_axis(axis);
+                            return Err(blame(error.sizes(dim, size)));
+                        }
+                    }
+                }
                 // A symbol that another input will tell.
                 Err(NoValue::Unbound(_)) => continue,
                 Err(no) => {
@@ -75,6 +98,16 @@ impl Bindings {
         Ok(())
     }
 
+    /// Binds a symbol so that a size is that number; `None` where more than this symbol is missing.
+    fn solve(&mut self, dim: &Dim, symbol: &Symbol, size: usize) -> Option<bool> {
+        let (times, rest) = multiple_of(dim, symbol, |leaf| self.leaf(leaf))?;
+        let over = size.checked_sub(rest).filter(|over| over % times == 0);
+        if let Some(over) = over {
+            self.sizes.insert(symbol.clone(), over / times);
+        }
+        Some(over.is_some())
+    }
+
     /// Binds whatever symbols stand alone in a shape and mean nothing yet.
     pub(crate) fn learn(&mut self, outline: &Outline, dims: &[usize]) {
         for (dim, axis) in placed(outline, dims.len()) {
@@ -98,13 +131,17 @@ impl Bindings {
 
     /// The number a size is.
     pub(crate) fn size(&self, dim: &Dim) -> Result<usize, NoValue> {
-        dim.evaluate(|leaf| match leaf {
+        dim.evaluate(|leaf| self.leaf(leaf))
+    }
+
+    fn leaf(&self, leaf: &Leaf) -> Option<usize> {
+        match leaf {
             Leaf::Size(symbol) => self.sizes.get(symbol).copied(),
             Leaf::Product(tuple) => {
                 let sizes = self.tuples.get(tuple)?.iter();
                 sizes.copied().try_fold(1usize, usize::checked_mul)
             }
-        })
+        }
     }
 
     /// The sizes a tuple symbol stands for.

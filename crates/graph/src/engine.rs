@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use stridewise_core::axis::Axis;
-use stridewise_core::call::{Arg, Plain};
+use stridewise_core::call::{Arg, Parameters, Plain};
 use stridewise_core::dim::{Dim, Outline};
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Condition, Engine};
@@ -44,6 +44,21 @@ impl Graph {
 
     fn elements(&self, x: &Symbolic) -> Option<Elements> {
         self.lock().values.get(x.id)?.elements.clone()
+    }
+
+    /// Keeps a check for the run, which makes it by calling the operator again. Whoever lowers operators by itself,
+    /// as a tape does, leaves nothing to call again: the check would be lost, so there must be none.
+    fn keep(&self, check: Check) -> Result<()> {
+        match &mut self.lock().inside {
+            Some(inside) => inside.checks.push(check),
+            None => {
+                return Err(Error::too_early(
+                    "whether the sizes fit is only known when the graph runs, and only whole operators can ask then",
+                )
+                .help("take the gradient of the finished graph, `Program::gradient`, in place of a tape over it"));
+            }
+        }
+        Ok(())
     }
 
     /// A symbol for what a run reads from a tensor.
@@ -157,12 +172,10 @@ impl Engine for Graph {
             return operator.lower(self, inputs);
         };
         let parameters = operator.parameters();
-        let open = parameters.iter().any(|(_, argument)| is_open(argument));
         self.lock().inside = Some(Inside::default());
-        let lowered = match open {
-            true => Err(Error::too_early("a size is only known when the graph runs")),
-            false => operator.lower(self, inputs),
-        };
+        let lowered = self
+            .settled(|| parameters.clone())
+            .and_then(|()| operator.lower(self, inputs));
         let inside = self.lock().inside.take().unwrap_or_default();
         let (output, lowered, outputs, checks) = match lowered {
             Ok(mut output) => {
@@ -196,13 +209,22 @@ impl Engine for Graph {
         Ok(output)
     }
 
+    fn settled(&self, parameters: impl FnOnce() -> Parameters<Dim>) -> Result<()> {
+        match parameters().iter().any(|(_, argument)| is_open(argument)) {
+            true => Err(Error::too_early("a size is only known when the graph runs")),
+            false => Ok(()),
+        }
+    }
+
     fn require(&self, condition: Condition<Dim>, error: impl FnOnce() -> Error) -> Result<()> {
         match condition.holds() {
             Truth::Yes => Ok(()),
             Truth::No => Err(error()),
             Truth::Unknown => {
-                if let Some(inside) = &mut self.lock().inside {
-                    inside.checks.push(Check::Sizes(condition));
+                let mut builder = self.lock();
+                match &mut builder.inside {
+                    Some(inside) => inside.checks.push(Check::Sizes(condition)),
+                    None => builder.require(condition, error()),
                 }
                 Ok(())
             }
@@ -301,17 +323,14 @@ impl Engine for Graph {
             .sizes(least, format!("at least {}", known.least_rank()))
             .note("shape", known));
         }
-        let mut builder = self.lock();
-        let rank = Check::Rank {
-            of: (**known).clone(),
-            at_least: least,
-            open,
-        };
-        if let Some(inside) = &mut builder.inside
-            && !(open && least <= known.least_rank())
-        {
-            inside.checks.push(rank);
+        if !(open && least <= known.least_rank()) {
+            self.keep(Check::Rank {
+                of: (**known).clone(),
+                at_least: least,
+                open,
+            })?;
         }
+        let mut builder = self.lock();
         let (f, b) = (known.front(), known.back());
         if open && front <= f.len() && back <= b.len() {
             let all: Shape<Dim> = sizes(known).into();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stridewise_core::dim::{Dim, Outline};
 use stridewise_core::dtype::DType;
-use stridewise_core::engine::Value;
+use stridewise_core::engine::{Condition, Value};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Symbol;
 use stridewise_cpu::Tensor;
@@ -184,9 +184,28 @@ impl Builder {
         checks: Vec<Check>,
     ) {
         for check in checks {
-            if self.guards.iter().any(|guard| guard.check == check) {
-                continue;
-            }
+            self.guard(operator, check);
+        }
+        self.node(Body::Call(call), outputs);
+    }
+
+    /// Records a check that no operator of the table asks for.
+    pub(crate) fn require(&mut self, condition: Condition<Dim>, error: Error) {
+        let operator = match error.report().operator() {
+            "" => "require",
+            operator => operator,
+        };
+        self.guard(operator, Check::Sizes(condition.clone()));
+        let error = Box::new(error);
+        self.node(Body::Require { condition, error }, Vec::new());
+    }
+
+    /// Notes what the next node asks of a run, once.
+    fn guard(&mut self, operator: &'static str, check: Check) {
+        // What is asked later is asked by each operator for itself.
+        let known = !matches!(check, Check::Later(_))
+            && self.guards.iter().any(|guard| guard.check == check);
+        if !known {
             self.guards.push(Guard {
                 check,
                 node: self.nodes.len(),
@@ -195,7 +214,6 @@ impl Builder {
                 source: self.source.clone(),
             });
         }
-        self.node(Body::Call(call), outputs);
     }
 
     /// The symbols of the inputs.

@@ -28,6 +28,7 @@ mod engine;
 mod gradient;
 mod graph;
 mod node;
+mod onnx;
 mod plan;
 mod program;
 mod replay;

@@ -6,6 +6,7 @@ use stridewise_core::call::Parameters;
 use stridewise_core::dim::{Dim, Outline};
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Condition};
+use stridewise_core::error::Error;
 use stridewise_core::operators::TABLE;
 use stridewise_core::params::{Mode, Scalar, Symbol};
 use stridewise_core::table::Kind;
@@ -47,6 +48,11 @@ pub(crate) struct Node {
 pub(crate) enum Body {
     Call(Call),
     Primitive(Primitive),
+    /// A check that somebody asked for by itself, and the error where it fails. It makes nothing.
+    Require {
+        condition: Condition<Dim>,
+        error: Box<Error>,
+    },
 }
 
 /// An operator of the table, whole.
@@ -173,6 +179,7 @@ impl Node {
     pub(crate) fn kind(&self) -> Kind {
         match &self.body {
             Body::Call(call) => TABLE[call.place].kind,
+            Body::Require { .. } => Kind::View,
             Body::Primitive(primitive) => primitive.kind(),
         }
     }
@@ -182,6 +189,7 @@ impl Node {
         match &self.body {
             Body::Call(call) => call.tensors.iter().for_each(|id| show(*id)),
             Body::Primitive(primitive) => primitive.inputs(show),
+            Body::Require { .. } => {}
         }
     }
 }

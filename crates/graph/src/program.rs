@@ -224,10 +224,10 @@ impl Program {
     /// What the symbols of the inputs stand for.
     pub(crate) fn bind(&self, shape: impl Fn(usize) -> Result<Shape>) -> Result<Bindings> {
         let mut bindings = Bindings::default();
-        // Twice, since a size may be declared by a symbol that a later input tells.
-        for _ in 0..2 {
+        // Again, since a size may be declared by a symbol that a later input tells, and once more to see that all fit.
+        for solve in [false, true, true] {
             for (at, (name, _, outline)) in self.inputs().enumerate() {
-                bindings.input(name, outline, &shape(at)?)?;
+                bindings.input(name, outline, &shape(at)?, solve)?;
             }
         }
         Ok(bindings)

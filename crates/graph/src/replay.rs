@@ -7,7 +7,7 @@ use stridewise_core::engine::Engine;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::operators::{TABLE, call_at};
 use stridewise_core::params::{Extent, Symbol};
-use stridewise_core::size::Shape;
+use stridewise_core::size::{Shape, Truth};
 use stridewise_core::table::{Arity, Outcome, ParamKind};
 use stridewise_cpu::Tensor;
 
@@ -74,6 +74,12 @@ impl<'p, E: Engine<Size = usize>> Replay<'p, E> {
         let made = match &node.body {
             Body::Call(call) => self.call(call)?,
             Body::Primitive(primitive) => vec![self.primitive(primitive)?],
+            Body::Require { condition, error } => {
+                return match condition.try_map(|dim| self.size(dim))?.holds() {
+                    Truth::No => Err((**error).clone()),
+                    _ => Ok(()),
+                };
+            }
         };
         for (id, value) in node.outputs.iter().zip(made) {
             let shape = self.engine.shape(&value)?;
@@ -260,7 +266,7 @@ fn unbound(dim: &Dim) -> Error {
 pub(crate) fn blame(error: Error, node: &Node) -> Error {
     let error = match &node.body {
         Body::Call(call) => error.within(TABLE[call.place].name),
-        Body::Primitive(_) => error,
+        Body::Primitive(_) | Body::Require { .. } => error,
     };
     let error = match &node.source {
         Some(source) => error.note("called at", source),

@@ -36,6 +36,25 @@ pub(crate) fn is_read(dim: &Dim) -> bool {
     dim.symbols().iter().any(read)
 }
 
+/// A size as a multiple of one of its symbols, and what is left over, where it is that: `B*4 + 2` is 4 and 2. Other
+/// symbols are what `known` says.
+pub(crate) fn multiple_of(
+    dim: &Dim,
+    symbol: &Symbol,
+    known: impl Fn(&Leaf) -> Option<usize>,
+) -> Option<(usize, usize)> {
+    let at = |n: usize| {
+        let value = |leaf: &Leaf| match leaf {
+            Leaf::Size(one) if one == symbol => Some(n),
+            other => known(other),
+        };
+        dim.evaluate(value).ok()
+    };
+    let (rest, once, twice) = (at(0)?, at(1)?, at(2)?);
+    let times = once.checked_sub(rest).filter(|times| *times > 0)?;
+    (twice.checked_sub(once) == Some(times)).then_some((times, rest))
+}
+
 /// The number of a symbol that stands for a size or a tuple without a name.
 pub(crate) fn anonymous(symbol: &Symbol) -> Option<usize> {
     symbol.name().strip_prefix('_')?.parse().ok()

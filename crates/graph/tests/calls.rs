@@ -8,29 +8,20 @@ use std::hash::{BuildHasher, RandomState};
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use stridewise_core::call::{Arg, Args};
-use stridewise_core::dim::{Dim, Outline};
+use stridewise_core::call::Args;
+use stridewise_core::dim::Outline;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::operators::{TABLE, call};
-use stridewise_core::params::Extent;
-use stridewise_core::table::Outcome;
 use stridewise_cpu::{Cpu, Tensor};
-use stridewise_graph::{Graph, Program, Symbolic};
+use stridewise_graph::Program;
 use stridewise_suite::oracle;
 use stridewise_suite::random::generator;
 use stridewise_suite::runner::family;
 use stridewise_suite::{Call, Choices};
 
-use common::{ALL, Declared, outline, tensor};
+use common::{ALL, Declared, listed, tensor, traced};
 
 const CASES: u32 = 300;
-
-fn listed<V, S>(outcome: Outcome<V, S>) -> Vec<V> {
-    match outcome {
-        Outcome::One(x) | Outcome::Checked((x, _)) => vec![x],
-        Outcome::Many(xs) => xs,
-    }
-}
 
 fn at_once(call_: &Call) -> Result<Vec<Tensor>> {
     let mut make = |input: &_| tensor(input);
@@ -48,44 +39,6 @@ fn at_once(call_: &Call) -> Result<Vec<Tensor>> {
         })
         .collect();
     call(&Cpu, call_.operator, Args { positional, named }).map(listed)
-}
-
-/// The call recorded, and the tensors to run it with.
-fn traced(
-    call_: &Call,
-    declared: Declared,
-    choices: &mut Choices,
-) -> Result<(Program, Vec<Tensor>)> {
-    let graph = Graph::new();
-    let mut given = Vec::new();
-    let mut convert = |arg: &stridewise_suite::Argument| -> Result<Arg<Symbolic, Dim>> {
-        arg.try_map(
-            &mut |input| {
-                let name = format!("x{}", given.len());
-                given.push(tensor(input));
-                let shape = outline(&graph, &input.shape, declared, choices);
-                graph.input(&name, input.dtype, shape)
-            },
-            &mut |extent| {
-                Ok(match extent {
-                    Extent::Is(size) => Extent::Is(Dim::from(*size)),
-                    Extent::Infer => Extent::Infer,
-                    Extent::Negative(n) => Extent::Negative(*n),
-                })
-            },
-        )
-    };
-    let positional = call_
-        .positional
-        .iter()
-        .map(&mut convert)
-        .collect::<Result<_>>()?;
-    let named = (call_.named.iter())
-        .map(|(name, arg)| Ok((name.to_string(), convert(arg)?)))
-        .collect::<Result<_>>()?;
-    let outputs = listed(call(&graph, call_.operator, Args { positional, named })?);
-    let program = graph.finish(&outputs.iter().collect::<Vec<_>>())?;
-    Ok((program, given))
 }
 
 fn agree(call_: &Call, declared: Declared, choices: &mut Choices) -> Result<bool, String> {

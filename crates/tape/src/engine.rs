@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use stridewise_core::axis::Axis;
+use stridewise_core::call::Parameters;
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Condition, Engine};
 use stridewise_core::error::{Error, Result};
+use stridewise_core::operator::Operator;
 use stridewise_core::params::{Extent, Mode, Scalar, Symbol};
 use stridewise_core::size::{Shape, Truth};
 
@@ -178,6 +180,15 @@ impl<E: Engine + Clone> Engine for Tape<E> {
 
     fn sizes_of(&self, x: &Var<E>) -> Result<Var<E>> {
         Ok(self.constant(self.inner.sizes_of(&x.value)?))
+    }
+
+    fn settled(&self, parameters: impl FnOnce() -> Parameters<E::Size>) -> Result<()> {
+        self.inner.settled(parameters)
+    }
+
+    fn run<O: Operator<Tape<E>>>(&self, operator: &O, inputs: &[&Var<E>]) -> Result<O::Output> {
+        self.inner.settled(|| operator.parameters())?;
+        operator.lower(self, inputs)
     }
 
     fn outlined(

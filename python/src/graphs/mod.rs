@@ -5,9 +5,11 @@ pub(crate) mod dim;
 pub(crate) mod symbolic;
 pub(crate) mod trace;
 
+use std::path::PathBuf;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyEllipsis, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PyString, PyTuple};
 use stridewise::dim::{Dim, Outline};
 use stridewise::size::Shape;
 use stridewise::{Error, Graph, Program, Symbolic, Tensor};
@@ -215,6 +217,40 @@ impl PyGraph {
         })
     }
 
+    /// Writes an ONNX model of opset 18, whose dynamic axes have the names of the symbols. What the graph checks in
+    /// every run is checked there only where an operator of ONNX's does.
+    fn to_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let named = |error: Error| error.within("to_onnx");
+        let bytes = py
+            .detach(|| self.program.to_onnx())
+            .map_err(named)
+            .or_raise(py)?;
+        Ok(std::fs::write(path, bytes)?)
+    }
+
+    /// The graph of an ONNX model made of supported operators, from a path or the bytes of a file.
+    #[staticmethod]
+    fn from_onnx(model: &Bound<'_, PyAny>) -> PyResult<PyGraph> {
+        let py = model.py();
+        let bytes = match model.cast::<PyBytes>() {
+            Ok(bytes) => bytes.as_bytes().to_vec(),
+            Err(_) => std::fs::read(model.extract::<PathBuf>()?)?,
+        };
+        let named = |error: Error| error.within("from_onnx");
+        let program = py
+            .detach(|| Program::from_onnx(&bytes))
+            .map_err(named)
+            .or_raise(py)?;
+        Ok(PyGraph::of(program))
+    }
+
+    /// The graph that such a text describes, as `str` gives it.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<PyGraph> {
+        let program: stridewise::Result<Program> = text.parse();
+        Ok(PyGraph::of(program.or_raise(py)?))
+    }
+
     fn __str__(&self) -> String {
         self.program.to_string()
     }
@@ -225,6 +261,15 @@ impl PyGraph {
 }
 
 impl PyGraph {
+    /// A graph that no function of Python's was traced for: one result comes alone, several in a tuple.
+    fn of(program: Program) -> PyGraph {
+        let form = match program.outputs().len() {
+            1 => Form::One,
+            _ => Form::Tuple,
+        };
+        PyGraph { program, form }
+    }
+
     /// The inputs in order, from those given by position and by name.
     fn matched<'py>(
         &self,

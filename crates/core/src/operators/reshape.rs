@@ -228,12 +228,18 @@ pub(crate) fn fit<'a, E: Engine>(
             hole: total,
         });
     }
-    let hole = whole.over(&total).ok_or_else(|| {
+    let any = || {
         Error::shape("-1 beside a size of 0 could be any size")
             .at_argument("shape")
             .note("shape", shape)
             .help("write the size in place of -1")
-    })?;
+    };
+    let something = Condition::Inside {
+        size: total.clone(),
+        index: 0,
+    };
+    engine.require(something, any)?;
+    let hole = whole.over(&total).ok_or_else(any)?;
     engine.require(Condition::Divides(total.clone(), whole.clone()), || {
         blame(format!(
             "{}, which {total}, the product beside -1, does not divide",

@@ -427,13 +427,14 @@ impl<'t> Parser<'t> {
     pub(super) fn constant(&mut self) -> Result<(Vec<String>, String, Arguments)> {
         let (mut words, mut skeleton) = (Vec::new(), String::new());
         let mut nested = 0usize;
-        self.cursor.open("(")?;
         let place = self.cursor.place();
-        if self.cursor.take("#") {
+        // Further in, this would be a comment.
+        if self.cursor.is_next("(#") {
             let message = "a large constant is written as its hash, which cannot be read back";
             let error = self.cursor.error(place, message);
             return Err(error.help("give it to the program as an input"));
         }
+        self.cursor.open("(")?;
         loop {
             if self.cursor.take_open("[") {
                 nested += 1;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use stridewise_core::call::{Arg, unknown};
 use stridewise_core::dim::Outline;
 use stridewise_core::dtype::DType;
-use stridewise_core::error::{Error, Result};
+use stridewise_core::error::Result;
 use stridewise_core::operators::{TABLE, call_at};
 use stridewise_core::params::{Symbol, resolve_axis};
 use stridewise_core::size::{Shape, Size, counted};
@@ -51,7 +51,7 @@ enum Callee {
 }
 
 /// Words that begin other lines.
-const KEYWORDS: [&str; 4] = ["graph", "guard", "return", "gradient"];
+const KEYWORDS: [&str; 5] = ["graph", "guard", "return", "gradient", "require"];
 
 /// The program of that text.
 pub(super) fn parse(text: &str) -> Result<Program> {
@@ -102,9 +102,11 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
+        self.cursor.skip_lines();
         if self.cursor.take_word("where") {
             self.read_bounds()?;
         }
+        self.cursor.skip_lines();
         self.cursor.expect("{")?;
         for (place, name, written) in inputs {
             self.declare(&written.outline);
@@ -296,6 +298,7 @@ impl<'t> Parser<'t> {
             if KEYWORDS.contains(&name) {
                 let message = match name {
                     "guard" => "the statement above asks for no further guard".to_string(),
+                    "require" => "a check that stands by itself cannot be read back".to_string(),
                     _ => format!("`{name}` is no name for a value"),
                 };
                 return Err(self.cursor.error(place, message));
@@ -331,14 +334,7 @@ impl<'t> Parser<'t> {
             .at(source.map(str::to_string), arguments.name.clone());
         let guards = self.graph.lock().guards.len();
         let results = self.traced(called_at, callee, arguments, names.len(), &types)?;
-        if results.len() != names.len() {
-            let message = format!(
-                "expected {} on the left, as the call gives as many, found {}",
-                counted(results.len(), "name"),
-                names.len()
-            );
-            return Err(self.cursor.error(place, message));
-        }
+        self.require_names(place, results.len(), names.len())?;
         if typed && types.len() != results.len() {
             let message = format!(
                 "expected {}, found {}",
@@ -394,7 +390,12 @@ impl<'t> Parser<'t> {
         types: &[Written],
     ) -> Result<Vec<Symbolic>> {
         let result = match callee {
-            Callee::Operator(at) => self.operator(at, arguments, wanted),
+            Callee::Operator(at) => match Parser::apart(at, &arguments) {
+                Some(count) if count != wanted => self
+                    .require_names(place, count, wanted)
+                    .map(|()| Vec::new()),
+                _ => self.operator(at, arguments),
+            },
             Callee::Primitive(name) => self
                 .primitive(place, name, arguments, types)
                 .map(|x| vec![x]),
@@ -410,13 +411,7 @@ impl<'t> Parser<'t> {
         )
     }
 
-    fn operator(
-        &mut self,
-        at: usize,
-        arguments: Arguments,
-        wanted: usize,
-    ) -> Result<Vec<Symbolic>> {
-        self.require_names(at, &arguments, wanted)?;
+    fn operator(&mut self, at: usize, arguments: Arguments) -> Result<Vec<Symbolic>> {
         let tensors = arguments.tensors.into_iter().map(Arg::Tensor);
         let positional: Vec<Arg<Symbolic, _>> = match arguments.listed {
             true => vec![Arg::List(tensors.collect())],
@@ -435,29 +430,30 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Refuses to take a tensor apart into far more than the text has names for.
-    fn require_names(&self, at: usize, arguments: &Arguments, wanted: usize) -> Result<()> {
-        if TABLE[at].name != "unstack" {
+    fn require_names(&self, place: usize, given: usize, found: usize) -> Result<()> {
+        if given == found {
             return Ok(());
         }
-        let Some(dims) = arguments.tensors.first().and_then(|x| x.shape.shape()) else {
-            return Ok(());
-        };
+        let names = counted(given, "name");
+        let message =
+            format!("expected {names} on the left, as the call gives as many, found {found}");
+        Err(self.cursor.error(place, message).sizes(given, found))
+    }
+
+    /// Into how many a call takes its tensor apart, where that is known before: it might be far more than anybody
+    /// has names for.
+    fn apart(at: usize, arguments: &Arguments) -> Option<usize> {
+        if TABLE[at].name != "unstack" {
+            return None;
+        }
+        let dims = arguments.tensors.first()?.shape.shape()?;
         let axis = arguments.named.iter().find(|(key, _)| *key == "axis");
         let axis = match axis {
-            Some((_, Given::Arg(Arg::Int(n)))) => isize::try_from(*n).unwrap_or(isize::MAX),
+            Some((_, Given::Arg(Arg::Int(n)))) => isize::try_from(*n).ok()?,
             _ => 0,
         };
-        let Ok(axis) = resolve_axis(axis, dims.len(), "axis", String::new) else {
-            return Ok(());
-        };
-        match dims[axis].known() {
-            Some(count) if count != wanted => Err(Error::argument(format!(
-                "unstack gives {}, but {wanted} were named",
-                counted(count, "tensor")
-            ))),
-            _ => Ok(()),
-        }
+        let axis = resolve_axis(axis, dims.len(), "axis", String::new).ok()?;
+        dims[axis].known()
     }
 
     /// Holds what the text says of a result to what it is.

@@ -136,6 +136,11 @@ impl Printer<'_> {
         let mut arguments = match &node.body {
             Body::Call(call) => self.call(call),
             Body::Primitive(primitive) => self.primitive(primitive),
+            // The guard behind it says it all.
+            Body::Require { .. } => {
+                let _ = writeln!(self.out, "  require");
+                return;
+            }
         };
         if let Some(name) = &node.name {
             arguments.push(format!("name={name:?}"));
@@ -144,6 +149,7 @@ impl Printer<'_> {
             Body::Call(call) => TABLE[call.place].name.to_string(),
             Body::Primitive(Primitive::Constant(_)) => "constant".to_string(),
             Body::Primitive(primitive) => format!("primitive.{}", name_of(primitive)),
+            Body::Require { .. } => "require".to_string(),
         };
         let mut line = format!("{operator}({})", arguments.join(", "));
         if !node.outputs.is_empty() {

@@ -1,6 +1,7 @@
 //! Symbols and sizes of a text, as those of the graph that is read from it.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use stridewise_core::dim::{Dim, Leaf, Outline};
 use stridewise_core::engine::Engine;
@@ -213,7 +214,8 @@ impl<'t> Parser<'t> {
 
     /// The size that is read from an element of a tensor.
     fn read_one(&mut self, place: usize, name: &str, at: &str) -> Result<Dim> {
-        let x = self.integers(place, name, usize::from(!at.is_empty()))?;
+        let rank = usize::from(!at.is_empty());
+        let x = self.integers(place, name, rank..=rank)?;
         let extent = match at {
             "" => Some(self.graph.read_size(&x)?),
             _ => match self.length(&x) {
@@ -247,7 +249,7 @@ impl<'t> Parser<'t> {
 
     /// All that is read from a tensor, among other sizes.
     pub(super) fn read_all(&mut self, place: usize, name: &str) -> Result<Vec<Extent<Dim>>> {
-        let x = self.integers(place, name, 1)?;
+        let x = self.integers(place, name, 0..=1)?;
         match x.shape.shape() {
             Some([len]) if len.at_least(MOST_READ + 1) == Truth::Yes => {
                 let message = format!("`{name}` has {len} elements, which are no sizes");
@@ -257,16 +259,22 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A tensor of integers that has that many axes, as far as is known.
-    fn integers(&mut self, place: usize, name: &str, rank: usize) -> Result<Symbolic> {
+    /// A tensor of integers that has so many axes, as far as is known.
+    fn integers(
+        &mut self,
+        place: usize,
+        name: &str,
+        ranks: RangeInclusive<usize>,
+    ) -> Result<Symbolic> {
         let x = self.value(place, name)?;
-        let fits = x.shape.rank().is_none_or(|actual| actual == rank);
-        match x.dtype.is_integer() && fits && x.shape.least_rank() <= rank {
+        let fits = x.shape.rank().is_none_or(|rank| ranks.contains(&rank));
+        match x.dtype.is_integer() && fits {
             true => Ok(x),
             false => {
                 let shape = self.names.outline(&x.shape);
                 let message = format!(
-                    "expected integers of rank {rank} to read sizes from, but `{name}` is {}{shape}",
+                    "expected integers of rank {} to read sizes from, but `{name}` is {}{shape}",
+                    ranks.end(),
                     x.dtype
                 );
                 Err(self.cursor.error(place, message))

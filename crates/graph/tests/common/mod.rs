@@ -1,11 +1,17 @@
-//! Tensors for graphs, declared with as much or as little as a test wants known.
+//! Tensors and calls for graphs, declared with as much or as little as a test wants known.
+#![allow(dead_code, reason = "no test needs all of them")]
 
+use stridewise_core::call::{Arg, Args};
 use stridewise_core::dim::{Dim, Outline};
+use stridewise_core::error::Result;
 use stridewise_core::layout::Layout;
+use stridewise_core::operators::call;
+use stridewise_core::params::Extent;
 use stridewise_core::size::Shape;
+use stridewise_core::table::Outcome;
 use stridewise_cpu::Tensor;
-use stridewise_graph::Graph;
-use stridewise_suite::{Choices, Input};
+use stridewise_graph::{Graph, Program, Symbolic};
+use stridewise_suite::{Call, Choices, Input};
 
 /// The input as a tensor of the CPU.
 pub(crate) fn tensor(input: &Input) -> Tensor {
@@ -72,4 +78,50 @@ pub(crate) fn outline(
         },
         _ => dims.into(),
     }
+}
+
+/// The tensors that a call has given.
+pub(crate) fn listed<V, S>(outcome: Outcome<V, S>) -> Vec<V> {
+    match outcome {
+        Outcome::One(x) | Outcome::Checked((x, _)) => vec![x],
+        Outcome::Many(xs) => xs,
+    }
+}
+
+/// The call recorded, and the tensors to run it with.
+pub(crate) fn traced(
+    call_: &Call,
+    declared: Declared,
+    choices: &mut Choices,
+) -> Result<(Program, Vec<Tensor>)> {
+    let graph = Graph::new();
+    let mut given = Vec::new();
+    let mut convert = |arg: &stridewise_suite::Argument| -> Result<Arg<Symbolic, Dim>> {
+        arg.try_map(
+            &mut |input| {
+                let name = format!("x{}", given.len());
+                given.push(tensor(input));
+                let shape = outline(&graph, &input.shape, declared, choices);
+                graph.input(&name, input.dtype, shape)
+            },
+            &mut |extent| {
+                Ok(match extent {
+                    Extent::Is(size) => Extent::Is(Dim::from(*size)),
+                    Extent::Infer => Extent::Infer,
+                    Extent::Negative(n) => Extent::Negative(*n),
+                })
+            },
+        )
+    };
+    let positional = call_
+        .positional
+        .iter()
+        .map(&mut convert)
+        .collect::<Result<_>>()?;
+    let named = (call_.named.iter())
+        .map(|(name, arg)| Ok((name.to_string(), convert(arg)?)))
+        .collect::<Result<_>>()?;
+    let outputs = listed(call(&graph, call_.operator, Args { positional, named })?);
+    let program = graph.finish(&outputs.iter().collect::<Vec<_>>())?;
+    Ok((program, given))
 }

@@ -9,6 +9,7 @@ mod check;
 #[path = "../common/mod.rs"]
 mod common;
 mod draw;
+mod gradients;
 mod inputs;
 mod program;
 
@@ -114,5 +115,30 @@ fn a_program_gives_in_a_graph_what_its_calls_give_at_once() {
             .filter(|entry| !called.contains_key(entry.name));
         let never: Vec<&str> = never.map(|entry| entry.name).collect();
         assert!(never.is_empty(), "never part of a good program: {never:?}");
+    }
+}
+
+#[test]
+fn gradients_of_a_program_are_those_of_its_calls_made_at_once() {
+    let fates: RefCell<BTreeMap<String, usize>> = RefCell::default();
+    let cases = CASES / 3;
+    check_programs("gradients", cases, |(stream, declared, contents, maps)| {
+        let program = draw::program(stream, contents, Flavour::Exact);
+        let found = gradients::agree(&program, declared, contents, &others(maps))
+            .map_err(|difference| format!("{program}{difference}"))?;
+        for fate in found {
+            *fates.borrow_mut().entry(format!("{fate:?}")).or_default() += 1;
+        }
+        Ok(())
+    });
+    let fates = fates.into_inner();
+    if std::env::var_os("PROGRAMS_SHOW").is_some() {
+        println!("{fates:?}");
+    }
+    let all: usize = fates.values().sum();
+    if all >= 1000 {
+        let part = |fate: &str| fates.get(fate).copied().unwrap_or(0) * 100 / all;
+        let fine = part("(Good, Good)") >= 20 && part("(Good, TooEarly)") >= 2;
+        assert!(fine, "too few programs of some kind: {fates:?}");
     }
 }
