@@ -45,7 +45,7 @@ fn a_plan_with_symbols_is_written_as_json() {
 
 #[test]
 fn nothing_is_left_to_check_where_all_is_proved() {
-    let plan = prints(&["plan", "reshape(\"B*2\", -1).flip()", "-s", "B,?,4"]);
+    let plan = prints(&["plan", "reshape(\"B*2\", \"N*2\").flip()", "-s", "B,N,4"]);
     let last = "total: 1 view, 1 view or copy\nno guards: no size is left for a run to check\n";
     assert!(plan.ends_with(last), "{plan}");
 }
