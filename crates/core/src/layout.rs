@@ -308,7 +308,7 @@ impl Layout {
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
                     }
-                    (len, stride.wrapping_mul(taken(step, old_dims[of])))
+                    (len, stride.wrapping_mul(taken(step, len, old_dims[of])))
                 }
                 Axis::Split { of, len, inner } => {
                     if of != splitting {
@@ -342,7 +342,7 @@ impl Layout {
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
                     }
-                    (len, stride.wrapping_mul(taken(step, old_dims[of])))
+                    (len, stride.wrapping_mul(taken(step, len, old_dims[of])))
                 }
                 Axis::Merge(run) => {
                     inside = false;
@@ -444,10 +444,13 @@ impl Extent {
     }
 }
 
-/// A step along an axis, shortened to its size: one past that is never taken, and its stride might not fit an
-/// `isize` once it counts bytes.
+/// A step along an axis, shortened to its size where it is never taken: its stride might not fit an `isize` once it
+/// counts bytes.
 #[inline]
-fn taken(step: isize, size: usize) -> isize {
+fn taken(step: isize, len: usize, size: usize) -> isize {
+    if len > 1 {
+        return step;
+    }
     let reach = isize::try_from(size).unwrap_or(isize::MAX).max(1);
     step.clamp(-reach, reach)
 }
