@@ -179,7 +179,6 @@ impl Node {
     pub(crate) fn kind(&self) -> Kind {
         match &self.body {
             Body::Call(call) => TABLE[call.place].kind,
-            Body::Require { .. } => Kind::View,
             Body::Primitive(primitive) => primitive.kind(),
             Body::Require { .. } => Kind::View,
         }
