@@ -53,7 +53,7 @@ impl Graph {
             Some(inside) => inside.checks.push(check),
             None => {
                 return Err(Error::too_early(
-                    "whether the sizes fit is only known when the graph runs, and only whole operators can ask then",
+                    "whether the sizes fit is only known when the graph runs, and only a whole operator can ask then",
                 )
                 .help("take the gradient of the finished graph, `Program::gradient`, in place of a tape over it"));
             }

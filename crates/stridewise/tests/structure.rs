@@ -97,6 +97,9 @@ fn an_operator_file_names_no_engine() {
     }
 }
 
+const DOORS: [&str; 2] = ["src/text", "src/onnx"];
+const CALLS: [&str; 2] = ["src/replay.rs", "src/node.rs"];
+
 #[test]
 fn an_engine_names_no_operator() {
     let mut structs: BTreeSet<String> = BTreeSet::new();
@@ -115,8 +118,15 @@ fn an_engine_names_no_operator() {
     for (folder, _) in engines() {
         for (path, code) in sources(&folder.join("src")) {
             let at = path.display();
+            // Texts and models are front doors of a graph: they say which operators there are.
+            if DOORS.iter().any(|door| path.starts_with(folder.join(door))) {
+                continue;
+            }
+            // A graph keeps calls, which are lines of the table, whichever they are.
+            let by_line = CALLS.iter().any(|file| path == folder.join(file));
             for word in words(&code) {
-                assert!(word != "operators", "{at} reaches for the operators");
+                let known = by_line || word != "operators";
+                assert!(known, "{at} reaches for the operators");
                 // A `Slice` is also a part of an axis map.
                 let shared = word == "Slice";
                 assert!(
