@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import stridewise as sw
 from calls import is_debug, ratio
+
+import stridewise as sw
 
 B, C = sw.symbol("B"), sw.symbol("C")
 

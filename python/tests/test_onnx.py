@@ -71,7 +71,9 @@ CASES: dict[str, list[tuple[Callable[..., Any], list[sw.Spec]]]] = {
         (lambda x: sw.take(x, [[0, -1], [0, 0]], axis=1), [MATRIX]),
     ],
     "index_select": [(lambda x: sw.index_select(x, 1, [0, 0]), [MATRIX])],
-    "take_along_axis": [(lambda x: sw.take_along_axis(x, sw.zeros([1, 2], "int64"), axis=1), [sw.spec("float32", [1, C])])],
+    "take_along_axis": [
+        (lambda x: sw.take_along_axis(x, sw.zeros([1, 2], "int64"), axis=1), [sw.spec("float32", [1, C])])
+    ],
     "index_add": [
         (lambda x, y: sw.index_add(x, 0, [0, 0], y), [sw.spec("float32", [B, 3]), sw.spec("float32", [2, 3])])
     ],

@@ -42,8 +42,8 @@ fn pages() -> Result<[(&'static str, String); 4], Failure> {
     let readme = between(README, &readme, begin, "<!-- operators end -->", &table)?;
     let package = marked(PACKAGE, "    ", "names", stubs::names(true), read(PACKAGE)?)?;
     let typed = marked(STUBS, "    ", "names", stubs::names(false), read(STUBS)?)?;
-    let typed = marked(STUBS, "    ", "methods", stubs::methods(), typed)?;
-    let symbolic = stubs::methods().replace("Tensor", "SymbolicTensor");
+    let typed = marked(STUBS, "    ", "methods", stubs::methods("Tensor"), typed)?;
+    let symbolic = stubs::methods("SymbolicTensor");
     let typed = marked(STUBS, "    ", "symbolic methods", symbolic, typed)?;
     let typed = marked(STUBS, "", "functions", stubs::functions(), typed)?;
     Ok([

@@ -12,14 +12,14 @@ const HIDING: &[&str] = &["slice", "sum"];
 
 /// Every operator as a function.
 pub(crate) fn functions() -> String {
-    let functions = TABLE.iter().map(|entry| stub(entry, false));
+    let functions = TABLE.iter().map(|entry| stub(entry, None));
     functions.chain(["\n".to_string()]).collect()
 }
 
-/// Every operator that has a first tensor as a method.
-pub(crate) fn methods() -> String {
+/// Every operator that has a first tensor as a method of a class of tensors.
+pub(crate) fn methods(class: &str) -> String {
     let methods = TABLE.iter().filter(|entry| entry.is_method());
-    methods.map(|entry| stub(entry, true)).collect()
+    methods.map(|entry| stub(entry, Some(class))).collect()
 }
 
 /// Every name the functions define, for `__all__`; of the package, without those that hide a built-in.
@@ -35,7 +35,9 @@ struct Form {
     result: &'static str,
 }
 
-fn stub(entry: &Entry, method: bool) -> String {
+/// An operator as a function, or as a method of that class.
+fn stub(entry: &Entry, class: Option<&str>) -> String {
+    let method = class.is_some();
     let forms = forms(entry, method);
     let indent = if method { "    " } else { "" };
     let overload = match forms.len() {
@@ -46,7 +48,11 @@ fn stub(entry: &Entry, method: bool) -> String {
         if method {
             form.parts.insert(0, "self".to_string());
         }
-        format!("{overload}{}", laid_out(entry.name, &form, indent))
+        let result = form.result.replace("Tensor", class.unwrap_or("Tensor"));
+        format!(
+            "{overload}{}",
+            laid_out(entry.name, &form.parts, &result, indent)
+        )
     };
     forms.into_iter().map(define).collect()
 }
@@ -201,8 +207,8 @@ fn class(kind: ParamKind) -> &'static str {
 }
 
 /// The definition on one line if it fits, else the parameters on one line, else one line for each.
-fn laid_out(name: &str, form: &Form, indent: &str) -> String {
-    let (parts, result) = (form.parts.join(", "), form.result);
+fn laid_out(name: &str, listed: &[String], result: &str, indent: &str) -> String {
+    let parts = listed.join(", ");
     let line = format!("{indent}def {name}({parts}) -> {result}: ...\n");
     if line.len() <= WIDTH + 1 {
         return line;
@@ -211,10 +217,7 @@ fn laid_out(name: &str, form: &Form, indent: &str) -> String {
     let inner = match inner.len() <= WIDTH + 1 {
         true => inner,
         false => {
-            let each = form
-                .parts
-                .iter()
-                .map(|part| format!("{indent}    {part},\n"));
+            let each = listed.iter().map(|part| format!("{indent}    {part},\n"));
             each.collect()
         }
     };
