@@ -80,6 +80,7 @@ fn test() -> Vec<Step> {
         Step::check("python build", python::build),
         Step::check("python lint", python::check),
         Step::check("python test", python::test),
+        Step::check("onnx", python::onnx),
         Step::check("wheel", python::test_wheel),
         Step::command(
             "document",

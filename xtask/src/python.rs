@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::environment::{Environment, Scratch};
 use crate::steps::{Failure, quietly, root, run};
@@ -53,6 +54,39 @@ pub(crate) fn check() -> Result<(), Failure> {
 /// The tests, examples in docstrings among them.
 pub(crate) fn test() -> Result<(), Failure> {
     Environment::of_the_repository()?.module("pytest", &["--quiet"])
+}
+
+/// ONNX's own tests of its operators, random models beside ONNX Runtime, and ONNX's checker on every node we write.
+pub(crate) fn onnx() -> Result<(), Failure> {
+    let environment = Environment::of_the_repository()?;
+    let scratch = Scratch::new("stridewise-onnx")?;
+    let (nodes, random) = (scratch.path().join("nodes"), scratch.path().join("random"));
+    let model = scratch.path().join("every.onnx");
+    let tests = root().join("crates/onnx/tests");
+    let python = |script: &str, arguments: &[&OsStr]| {
+        let mut python = environment.command("python");
+        quietly(python.arg(tests.join(script)).args(arguments))
+    };
+    let example = |name: &str, arguments: &[&OsStr]| {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo.args([
+            "run",
+            "--quiet",
+            "--locked",
+            "--package",
+            "stridewise-onnx",
+            "--example",
+            name,
+            "--",
+        ]);
+        run(cargo.args(arguments).current_dir(root()))
+    };
+    python("write_node_tests.py", &[nodes.as_os_str()])?;
+    let (seed, count) = (OsStr::new("1"), OsStr::new("500"));
+    python("write_random_models.py", &[random.as_os_str(), seed, count])?;
+    example("node_tests", &[nodes.as_os_str(), random.as_os_str()])?;
+    example("every_node", &[model.as_os_str()])?;
+    python("check_every_node.py", &[model.as_os_str()])
 }
 
 /// Builds a wheel into `target/wheels` and says where it is.

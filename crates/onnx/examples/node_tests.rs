@@ -1,7 +1,6 @@
 //! The node tests of the ONNX project: a directory for each, with a model and what it gives for some inputs.
 //!
-//! `STRIDEWISE_ONNX_NODE_TESTS` names the directory that holds them; `write_node_tests.py` beside this file writes
-//! one from the `onnx` package. Every test whose nodes are all supported operators must give the very bytes, but for
+//! The argument is the directory that holds them; `tests/write_node_tests.py` writes one from the `onnx` package. Every test whose nodes are all supported operators must give the very bytes, but for
 //! sums of floats, which are added in another order there. `write_random_models.py` writes others of the same kind,
 //! with what ONNX Runtime gives for them, and a file `refused` where it gives nothing. Those that can be graphs of
 //! unknown sizes must give the same by that way.
@@ -19,23 +18,24 @@ use stridewise_graph::Graph;
 use stridewise_onnx::proto::{ModelProto, decode_model, decode_tensor};
 use stridewise_onnx::{Data, Model};
 
-const VARIABLE: &str = "STRIDEWISE_ONNX_NODE_TESTS";
-
 enum Outcome {
     Passed,
     Skipped(String),
 }
 
-#[test]
-fn the_node_tests_of_onnx_pass_where_their_operators_are_supported() {
-    let Some(root) = std::env::var_os(VARIABLE) else {
-        println!("{VARIABLE} is not set: nothing to run");
-        return;
-    };
+fn main() {
+    let roots: Vec<_> = std::env::args_os().skip(1).collect();
+    assert!(!roots.is_empty(), "name the directories of the tests");
+    for root in roots {
+        check(Path::new(&root));
+    }
+}
+
+fn check(root: &Path) {
     let (mut passed, mut skipped, mut failed) = (0, BTreeMap::<String, usize>::new(), Vec::new());
     let mut graphs = 0;
     let mut by_operator = BTreeMap::<String, usize>::new();
-    let listed = fs::read_dir(&root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+    let listed = fs::read_dir(root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
     let mut directories: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
     directories.sort();
     for directory in directories
