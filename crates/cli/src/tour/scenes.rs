@@ -1,13 +1,14 @@
-//! Parts of the tour that are more than one call: layers, scopes, and what repeat is made of.
+//! Parts of the tour that are more than one call: layers, scopes, what repeat is made of, gradients and graphs.
 
-use stridewise::{Cpu, Tensor};
+use stridewise::{Cpu, Graph, Tape, Tensor, Var, vjp};
+use stridewise_core::dim::Dim;
 use stridewise_core::dtype::DType;
 use stridewise_core::error::Error;
 use stridewise_core::nn::{Layer, Sequential, Unflatten};
 use stridewise_core::operators::{Methods, Shapes, make, repeat_plan};
-use stridewise_core::params::{Sizes, dim};
-use stridewise_core::pattern;
+use stridewise_core::params::{Extent, Mode, Sizes, dim};
 use stridewise_core::size::tuple;
+use stridewise_core::{index, pattern};
 
 use crate::failure::Failure;
 use crate::how::How;
@@ -149,6 +150,108 @@ pub(crate) fn reduce_and_restore(walk: &mut Walk) -> Result<(), Failure> {
         let how = How::of(std::slice::from_ref(x), &[&images], false).shown(walk.paint, 0);
         let call = walk.paint.cyan(&format!("{text:<26}"));
         walk.line(&format!("    {call} {:<14} {how}", tuple(x.shape())))?;
+    }
+    Ok(())
+}
+
+/// Gradients of a few operators, for a gradient of ones.
+pub(crate) fn gradients(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say(
+        "For ones coming back: a repeated element gets as many, one that nobody reads gets 0.",
+    )?;
+    walk.line("")?;
+    let x = Tensor::from_vec(vec![1.0, 2.0, 3.0], &[3])?;
+    let index = Tensor::from_vec(vec![0i64, 2, 2], &[3])?;
+    type Way<'a> = &'a dyn Fn(&Var<Cpu>) -> Result<Var<Cpu>, Error>;
+    let ways: [(&str, Way<'_>); 4] = [
+        ("expand(4, 3)", &|x| x.expand([4, 3])),
+        ("repeat(2)", &|x| x.repeat([2])),
+        ("take([0, 2, 2])", &|x| {
+            let index = Tape::over(Cpu).constant(index.clone());
+            x.take(&index, None, Mode::Raise)
+        }),
+        ("slice(1:)", &|x| x.slice(index![1..])),
+    ];
+    walk.line("    x is float64 (3,)")?;
+    for (text, way) in ways {
+        let (y, back) = vjp(|xs| way(&xs[0]), &[&x])?;
+        let ones = make::ones(&Cpu, Sizes::from(y.shape()), DType::F64)?;
+        let dx = back.pull(&ones)?;
+        let call = walk.paint.cyan(&format!("{text:<18}"));
+        let numbers = dx[0].to_vec::<f64>()?;
+        walk.line(&format!(
+            "    {call} {:<8} gradient {numbers:?}",
+            tuple(y.shape())
+        ))?;
+    }
+    Ok(())
+}
+
+fn printed(walk: &mut Walk, text: &str) -> Result<(), Failure> {
+    for line in text.lines() {
+        let line = match line.trim_start().starts_with("guard") {
+            true => walk.paint.yellow(line),
+            false => line.to_string(),
+        };
+        walk.line(&format!("    {line}"))?;
+    }
+    Ok(())
+}
+
+/// A graph with symbols, what it does, and what it refuses.
+pub(crate) fn graph(walk: &mut Walk) -> Result<(), Failure> {
+    let graph = Graph::new();
+    let x = graph.input("x", DType::F32, "[B, N]".parse()?)?;
+    let y = x
+        .unflatten(1, [-1, 4])?
+        .permute([1, 0, 2])?
+        .repeat([1, 2, 1])?;
+    let program = graph.finish(&[&y])?;
+    printed(walk, &program.to_string())?;
+    for shape in [[2, 12], [5, 10]] {
+        walk.line("")?;
+        let call = walk.paint.cyan(&format!("run with x of {}", tuple(shape)));
+        walk.line(&format!("    {call}"))?;
+        let x = zeros(&shape)?;
+        match program.run(std::slice::from_ref(&x)) {
+            Ok(results) => {
+                for step in program.steps(&[x])? {
+                    walk.line(&format!("      {step}"))?;
+                }
+                walk.line(&format!("      gives {}", tuple(results[0].shape())))?;
+            }
+            Err(error) => {
+                for line in error.to_string().lines() {
+                    let line = walk.paint.yellow(line);
+                    walk.line(&format!("      {line}"))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The recipe of `enforce_shape`, for tensors of any rank.
+pub(crate) fn graph_of_any_rank(walk: &mut Walk) -> Result<(), Failure> {
+    walk.say("Not even the rank has to be known: reduce to two axes, work, restore.")?;
+    walk.line("")?;
+    let graph = Graph::new();
+    let x = graph.input("x", DType::F32, "[*any]".parse()?)?;
+    let (x, dims) = x.enforce_shape(pattern![.., 3])?;
+    let flat: Vec<_> = [dims.size(0), dims.size(1)].into_iter().flatten().collect();
+    let whole: Vec<_> = dims.axes().iter().cloned().chain(dims.size(1)).collect();
+    let sizes = |dims: Vec<Dim>| dims.into_iter().map(Extent::Is).collect::<Sizes<Dim>>();
+    let y = x.reshape(sizes(flat))?.flip(1)?.reshape(sizes(whole))?;
+    let program = graph.finish(&[&y])?;
+    printed(walk, &program.to_string())?;
+    walk.line("")?;
+    for shape in [&[3][..], &[2, 4, 5, 3]] {
+        let results = program.run(&[zeros(shape)?])?;
+        walk.line(&format!(
+            "    x of {:<13} gives {}",
+            tuple(shape),
+            tuple(results[0].shape())
+        ))?;
     }
     Ok(())
 }

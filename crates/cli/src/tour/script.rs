@@ -272,4 +272,15 @@ pub(crate) static CHAPTERS: &[Chapter] = &[
             Call("shape_of()"),
         ],
     },
+    Chapter {
+        title: "Gradients",
+        opening: "Every operator has a gradient, from the adjoints of the few primitives it comes down to.",
+        stops: &[Scene(scenes::gradients)],
+    },
+    Chapter {
+        title: "Graphs",
+        opening: "The same operators on tensors whose sizes, and even ranks, are not known yet. What cannot be \
+                  proved is kept as a guard and checked in every run; views cost a run nothing.",
+        stops: &[Scene(scenes::graph), Scene(scenes::graph_of_any_rank)],
+    },
 ];
