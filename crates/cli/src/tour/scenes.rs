@@ -12,6 +12,7 @@ use stridewise_core::{index, pattern};
 
 use crate::failure::Failure;
 use crate::how::How;
+use crate::terminal::lines;
 use crate::tour::Walk;
 
 fn zeros(shape: &[usize]) -> Result<Tensor, Error> {
@@ -216,13 +217,17 @@ pub(crate) fn graph(walk: &mut Walk) -> Result<(), Failure> {
         match program.run(std::slice::from_ref(&x)) {
             Ok(results) => {
                 for step in program.steps(&[x])? {
-                    walk.line(&format!("      {step}"))?;
+                    for line in lines(&step, 72) {
+                        walk.line(&format!("      {line}"))?;
+                    }
                 }
                 walk.line(&format!("      gives {}", tuple(results[0].shape())))?;
             }
             Err(error) => {
-                for line in error.to_string().lines() {
-                    let line = walk.paint.yellow(line);
+                // What went wrong; the rest is as for any call.
+                let text = error.to_string();
+                for line in lines(text.lines().next().unwrap_or_default(), 72) {
+                    let line = walk.paint.yellow(&line);
                     walk.line(&format!("      {line}"))?;
                 }
             }
