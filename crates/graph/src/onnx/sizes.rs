@@ -149,12 +149,14 @@ impl Arithmetic for Export<'_> {
         });
         let (axis, id, times, rest) = found.ok_or_else(|| unknown(symbol))?;
         let size = self.size_of(id, axis)?;
-        let (times, rest) = (times as i64, rest as i64);
-        let (times, rest) = (
-            self.writer.integers(&[times]),
-            self.writer.integers(&[rest]),
-        );
-        let over = self.writer.sub(&size, &rest);
+        let times = self.writer.integers(&[times as i64]);
+        let over = match rest {
+            0 => size,
+            _ => {
+                let rest = self.writer.integers(&[rest as i64]);
+                self.writer.sub(&size, &rest)
+            }
+        };
         Ok(self.writer.div(&over, &times))
     }
 

@@ -9,6 +9,7 @@ mod gather;
 mod reduce_sum;
 mod reshape;
 mod shape;
+mod sizes;
 mod slice;
 mod squeeze;
 mod tile;
@@ -81,6 +82,9 @@ calls! {
     reduce_sum::ReduceSum
     reshape::Reshape
     shape::Shape
+    sizes::Add
+    sizes::Div
+    sizes::Mul
     slice::Slice
     squeeze::Squeeze
     squeeze::Unsqueeze
