@@ -277,3 +277,22 @@ def test_plans_hold_no_more_steps_than_needed() -> None:
     assert len(tiled.steps(x)) == 1
     assert tiled.steps(x) == sw.trace(written_out, sw.spec("float64", [B, C])).steps(x)
     assert sw.trace(lambda x: x.T.flip(0)[None], sw.spec("float64", [B, C])).steps(x) == []
+
+
+def test_gradients_of_a_graph_can_be_differentiated_by_their_seed() -> None:
+    dg = sw.trace(lambda x: (x.repeat(2), x[0]), sw.spec("float64", [B])).grad()
+    x, seeds = np.array([1.0, 2.0]), [np.arange(4.0), np.array(7.0)]
+    (wanted,) = dg(x, *seeds)
+    tracked = [sw.to_tensor(seed, requires_grad=True) for seed in seeds]
+    (dx,) = dg(sw.to_tensor(x, requires_grad=True), *tracked)
+    assert equal(dx.detach(), wanted) and wanted.tolist() == [0 + 2 + 7, 1 + 3]
+    dx.backward([1.0, 10.0])
+    assert [t.grad.tolist() for t in tracked if t.grad is not None] == [[1.0, 10.0, 1.0, 10.0], 1.0]
+
+
+def test_gradients_of_a_graph_have_inputs_of_their_own_and_keep_their_form() -> None:
+    dg = sw.trace(lambda grad: grad.repeat(2), sw.spec("float64", [B])).grad()
+    assert dg.inputs == ("grad", "grad_")
+    (dx,) = dg(grad=[1.0], grad_=[2.0, 3.0])
+    (again,) = sw.Graph.parse(str(dg))([1.0], [2.0, 3.0])
+    assert dx.tolist() == again.tolist() == [5.0]

@@ -261,10 +261,10 @@ impl PyGraph {
 }
 
 impl PyGraph {
-    /// A graph that no function of Python's was traced for: one result comes alone, several in a tuple.
+    /// A graph that no function of Python's was traced for: one result comes alone, several in a tuple, as gradients do.
     fn of(program: Program) -> PyGraph {
         let form = match program.outputs().len() {
-            1 => Form::One,
+            1 if !program.gives_gradients() => Form::One,
             _ => Form::Tuple,
         };
         PyGraph { program, form }
