@@ -296,3 +296,12 @@ def test_gradients_of_a_graph_have_inputs_of_their_own_and_keep_their_form() -> 
     (dx,) = dg(grad=[1.0], grad_=[2.0, 3.0])
     (again,) = sw.Graph.parse(str(dg))([1.0], [2.0, 3.0])
     assert dx.tolist() == again.tolist() == [5.0]
+
+
+def test_sizes_are_read_anew_in_every_run() -> None:
+    g = sw.trace(lambda x, shape: (x.reshape(shape), shape.flip(0)), sw.spec("float64"), sw.spec("int64", [2]))
+    shape = np.array([4, 6])
+    assert g(X, shape)[0].shape == (4, 6)
+    shape[:] = [3, 8]  # the array's owner may write it: a plan for what was there does not serve
+    y, turned = g(X, shape)
+    assert y.shape == (3, 8) and turned.tolist() == [8, 3]

@@ -206,12 +206,13 @@ impl Program {
             }
         }
         self.require_inputs(inputs)?;
-        let plan = Arc::new(Plan::new(self, inputs)?);
-        if let Some(key) = Key::new(self, inputs) {
-            let mut plans = lock();
-            plans.truncate(PLANS - 1);
-            plans.insert(0, (key, Arc::clone(&plan)));
-        }
+        let Some(key) = Key::new(self, inputs)? else {
+            return Ok(Arc::new(Plan::new(self, inputs)?));
+        };
+        let plan = Arc::new(Plan::new(self, &key.settled(inputs))?);
+        let mut plans = lock();
+        plans.truncate(PLANS - 1);
+        plans.insert(0, (key, Arc::clone(&plan)));
         Ok(plan)
     }
 
