@@ -305,3 +305,54 @@ def test_sizes_are_read_anew_in_every_run() -> None:
     shape[:] = [3, 8]  # the array's owner may write it: a plan for what was there does not serve
     y, turned = g(X, shape)
     assert y.shape == (3, 8) and turned.tolist() == [8, 3]
+
+
+def test_constants_are_what_they_were_when_the_function_was_traced() -> None:
+    c, at = np.arange(3.0), np.array([0, 2])
+
+    @sw.graph(x=sw.spec("float64", [B]))
+    def f(x: Any) -> Any:
+        return sw.concat([x, c]), x[at], x.take(at), sw.repeat(c, 2 * x.shape[0]), sw.asarray(c)
+
+    x = np.array([7.0, 8.0, 9.0])
+    before = [y.tolist() for y in f(x)]
+    c[:], at[:] = 5.0, 1
+    assert [y.tolist() for y in f(x)] == before
+    assert f(x[::-1])[0].tolist() == [9.0, 8.0, 7.0, 0.0, 1.0, 2.0]
+
+
+def test_no_gradient_is_lost_in_a_constant() -> None:
+    w = sw.to_tensor([1.0, 2.0], requires_grad=True)
+    for f in (lambda x: sw.concat([x, w]), lambda x: sw.concat([x, w.flip(0)]), lambda x: (x, w)):
+        with pytest.raises(sw.GradientError, match="make it an input of the graph"):
+            sw.trace(f, sw.spec("float64", [B]))
+    assert sw.trace(lambda x: sw.concat([x, w.detach()]), sw.spec("float64", [B]))([3.0]).tolist() == [3.0, 1.0, 2.0]
+
+
+def test_a_place_in_a_shape_of_unknown_rank_is_no_axis() -> None:
+    seen = []
+
+    def f(x: Any, y: Any) -> Any:
+        for question in (lambda: x.shape[-1], lambda: x.shape[0], lambda: x.shape[:-1], lambda: y.shape[1], len):
+            with pytest.raises(sw.TooEarly, match="not known before the graph runs") as raised:
+                question(x.shape) if question is len else question()
+            assert "enforce_shape" in raised.value.help and raised.value.axis is None
+        for question in (lambda: y.shape[2], lambda: y.shape[-3], lambda: y.shape[::-1], lambda: y.shape[2:]):
+            with pytest.raises(sw.TooEarly):
+                question()
+        assert y.shape[0] == B and y.shape[-1] == 4 and y.shape[:1] == (B,) and y.shape[-1:] == (4,)
+        assert list(x.shape) == [*x.shape] and y.shape
+        with pytest.raises(sw.TooEarly):
+            (x.shape + (2,))[0]
+        seen.append(str((1,) + y.shape[1:-1] + (2,)))
+        _, [(axes, _), _] = sw.enforce_shape(x, [..., None])
+        with pytest.raises(sw.TooEarly):
+            axes[0]
+        return x.reshape(x.shape + (1,)), y.reshape((1, *y.shape))
+
+    g = sw.trace(f, sw.spec("float64"), sw.spec("float64", [B, ..., 4]))
+    assert [y.shape for y in g(X, X)] == [(2, 3, 4, 1), (1, 2, 3, 4)] and seen == ["(1, *_1, 2)"]
+
+
+def test_an_input_may_have_any_name() -> None:
+    assert sw.trace(lambda f, self: f, f=sw.spec("int8", [B]), self=sw.spec("int8", [B])).inputs == ("f", "self")

@@ -387,7 +387,7 @@ fn output(graph: &Graph, item: &Bound<'_, PyAny>) -> Result<Symbolic, Raised> {
         return Ok(x.get().0.clone());
     }
     if let Ok(x) = item.cast::<PyTensor>() {
-        return Ok(graph.constant(&x.get().inner));
+        return Ok(argument::constant_of(graph, x.get())?);
     }
     let class = item.get_type().name()?;
     Err(Error::type_(format!(
