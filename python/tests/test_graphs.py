@@ -356,3 +356,34 @@ def test_a_place_in_a_shape_of_unknown_rank_is_no_axis() -> None:
 
 def test_an_input_may_have_any_name() -> None:
     assert sw.trace(lambda f, self: f, f=sw.spec("int8", [B]), self=sw.spec("int8", [B])).inputs == ("f", "self")
+
+
+def test_a_list_of_tensors_brings_their_histories() -> None:
+    a, b = (sw.to_tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    g = sw.trace(lambda x: x.flip(0), sw.spec("float64", [B, 2]))
+    g([a, b])[0].sum().backward()
+    assert a.grad is not None and a.grad.tolist() == [0.0, 0.0]
+    assert b.grad is not None and b.grad.tolist() == [1.0, 1.0]
+
+
+def test_sizes_of_specs_are_checked_where_they_are_given() -> None:
+    assert repr(sw.spec("int8", [np.int64(3), np.uint8(2)])) == "spec('int8', [3, 2])"
+    with pytest.raises(ValueError, match="-1 is no size; use None"):
+        sw.spec("int8", [-1])
+    for size in (2**63, 2**64, 2**200):
+        with pytest.raises(sw.TooLarge):
+            sw.spec("int8", [size])
+    with pytest.raises(sw.TooLarge):
+        sw.spec("int8", [str(2**63)])
+    for name in ("_0", "", "a b", "*r", "%1"):
+        with pytest.raises(sw.ArgumentError, match="no name for a size"):
+            sw.spec("int8", [sw.symbol(name), None])
+    assert sw.trace(lambda x: x.flip(0), sw.spec("int8", [2**63 - 1])).inputs == ("x",)
+
+
+def test_a_size_is_found_where_its_symbol_was_put() -> None:
+    def f(x: Any) -> Any:
+        assert {B: "batch"}[x.shape[0]] == "batch" and {x.shape[0]: "batch"}[B] == "batch"
+        return x
+
+    sw.trace(f, sw.spec("int8", [B]))
