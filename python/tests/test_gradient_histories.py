@@ -154,6 +154,7 @@ def long_chain(x, length, indices):
     for n in range(length):
         if n % 10_000 == 5:
             index = np.array([1, 0])
+            index.setflags(write=False)  # one that may be written is copied
             indices.append(weakref.ref(index))
             y = y.take(index)
         else:

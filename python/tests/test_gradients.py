@@ -295,6 +295,7 @@ def test_a_graph_can_be_created_for_the_seed():
 
 def test_a_leaf_whose_gradient_leads_back_to_it_goes_when_it_is_let_go():
     index = np.array([0, 1])
+    index.setflags(write=False)  # one that may be written is copied
     gone = weakref.ref(index)
     x = leaf([1.0, 2.0])
     x.take(index).backward(x.take(index), create_graph=True)
@@ -304,6 +305,17 @@ def test_a_leaf_whose_gradient_leads_back_to_it_goes_when_it_is_let_go():
     del x
     gc.collect()
     assert gone() is None
+
+
+def test_gradients_go_where_elements_came_from_whatever_becomes_of_the_index():
+    x, index = leaf([1.0, 2.0, 3.0]), np.array([0, 1])
+    shared = sw.asarray(index)
+    results = [x.take(index), x.take(shared), x[index], sw.index_add(sw.zeros([3]), 0, index, x[:2])]
+    index[:] = 2
+    for result in results:
+        x.grad = None
+        result.sum().backward()
+        assert x.grad.tolist() == [1.0, 1.0, 0.0]
 
 
 def test_detaching_keeps_the_memory_and_leaves_the_history():

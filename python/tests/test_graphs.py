@@ -277,3 +277,113 @@ def test_plans_hold_no_more_steps_than_needed() -> None:
     assert len(tiled.steps(x)) == 1
     assert tiled.steps(x) == sw.trace(written_out, sw.spec("float64", [B, C])).steps(x)
     assert sw.trace(lambda x: x.T.flip(0)[None], sw.spec("float64", [B, C])).steps(x) == []
+
+
+def test_gradients_of_a_graph_can_be_differentiated_by_their_seed() -> None:
+    dg = sw.trace(lambda x: (x.repeat(2), x[0]), sw.spec("float64", [B])).grad()
+    x, seeds = np.array([1.0, 2.0]), [np.arange(4.0), np.array(7.0)]
+    (wanted,) = dg(x, *seeds)
+    tracked = [sw.to_tensor(seed, requires_grad=True) for seed in seeds]
+    (dx,) = dg(sw.to_tensor(x, requires_grad=True), *tracked)
+    assert equal(dx.detach(), wanted) and wanted.tolist() == [0 + 2 + 7, 1 + 3]
+    dx.backward([1.0, 10.0])
+    assert [t.grad.tolist() for t in tracked if t.grad is not None] == [[1.0, 10.0, 1.0, 10.0], 1.0]
+
+
+def test_gradients_of_a_graph_have_inputs_of_their_own_and_keep_their_form() -> None:
+    dg = sw.trace(lambda grad: grad.repeat(2), sw.spec("float64", [B])).grad()
+    assert dg.inputs == ("grad", "grad_")
+    (dx,) = dg(grad=[1.0], grad_=[2.0, 3.0])
+    (again,) = sw.Graph.parse(str(dg))([1.0], [2.0, 3.0])
+    assert dx.tolist() == again.tolist() == [5.0]
+
+
+def test_sizes_are_read_anew_in_every_run() -> None:
+    g = sw.trace(lambda x, shape: (x.reshape(shape), shape.flip(0)), sw.spec("float64"), sw.spec("int64", [2]))
+    shape = np.array([4, 6])
+    assert g(X, shape)[0].shape == (4, 6)
+    shape[:] = [3, 8]  # the array's owner may write it: a plan for what was there does not serve
+    y, turned = g(X, shape)
+    assert y.shape == (3, 8) and turned.tolist() == [8, 3]
+
+
+def test_constants_are_what_they_were_when_the_function_was_traced() -> None:
+    c, at = np.arange(3.0), np.array([0, 2])
+
+    @sw.graph(x=sw.spec("float64", [B]))
+    def f(x: Any) -> Any:
+        return sw.concat([x, c]), x[at], x.take(at), sw.repeat(c, 2 * x.shape[0]), sw.asarray(c)
+
+    x = np.array([7.0, 8.0, 9.0])
+    before = [y.tolist() for y in f(x)]
+    c[:], at[:] = 5.0, 1
+    assert [y.tolist() for y in f(x)] == before
+    assert f(x[::-1])[0].tolist() == [9.0, 8.0, 7.0, 0.0, 1.0, 2.0]
+
+
+def test_no_gradient_is_lost_in_a_constant() -> None:
+    w = sw.to_tensor([1.0, 2.0], requires_grad=True)
+    for f in (lambda x: sw.concat([x, w]), lambda x: sw.concat([x, w.flip(0)]), lambda x: (x, w)):
+        with pytest.raises(sw.GradientError, match="make it an input of the graph"):
+            sw.trace(f, sw.spec("float64", [B]))
+    assert sw.trace(lambda x: sw.concat([x, w.detach()]), sw.spec("float64", [B]))([3.0]).tolist() == [3.0, 1.0, 2.0]
+
+
+def test_a_place_in_a_shape_of_unknown_rank_is_no_axis() -> None:
+    seen = []
+
+    def f(x: Any, y: Any) -> Any:
+        for question in (lambda: x.shape[-1], lambda: x.shape[0], lambda: x.shape[:-1], lambda: y.shape[1], len):
+            with pytest.raises(sw.TooEarly, match="not known before the graph runs") as raised:
+                question(x.shape) if question is len else question()
+            assert "enforce_shape" in raised.value.help and raised.value.axis is None
+        for question in (lambda: y.shape[2], lambda: y.shape[-3], lambda: y.shape[::-1], lambda: y.shape[2:]):
+            with pytest.raises(sw.TooEarly):
+                question()
+        assert y.shape[0] == B and y.shape[-1] == 4 and y.shape[:1] == (B,) and y.shape[-1:] == (4,)
+        assert list(x.shape) == [*x.shape] and y.shape
+        with pytest.raises(sw.TooEarly):
+            (x.shape + (2,))[0]
+        seen.append(str((1,) + y.shape[1:-1] + (2,)))
+        _, [(axes, _), _] = sw.enforce_shape(x, [..., None])
+        with pytest.raises(sw.TooEarly):
+            axes[0]
+        return x.reshape(x.shape + (1,)), y.reshape((1, *y.shape))
+
+    g = sw.trace(f, sw.spec("float64"), sw.spec("float64", [B, ..., 4]))
+    assert [y.shape for y in g(X, X)] == [(2, 3, 4, 1), (1, 2, 3, 4)] and seen == ["(1, *_1, 2)"]
+
+
+def test_an_input_may_have_any_name() -> None:
+    assert sw.trace(lambda f, self: f, f=sw.spec("int8", [B]), self=sw.spec("int8", [B])).inputs == ("f", "self")
+
+
+def test_a_list_of_tensors_brings_their_histories() -> None:
+    a, b = (sw.to_tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    g = sw.trace(lambda x: x.flip(0), sw.spec("float64", [B, 2]))
+    g([a, b])[0].sum().backward()
+    assert a.grad is not None and a.grad.tolist() == [0.0, 0.0]
+    assert b.grad is not None and b.grad.tolist() == [1.0, 1.0]
+
+
+def test_sizes_of_specs_are_checked_where_they_are_given() -> None:
+    assert repr(sw.spec("int8", [np.int64(3), np.uint8(2)])) == "spec('int8', [3, 2])"
+    with pytest.raises(ValueError, match="-1 is no size; use None"):
+        sw.spec("int8", [-1])
+    for size in (2**63, 2**64, 2**200):
+        with pytest.raises(sw.TooLarge):
+            sw.spec("int8", [size])
+    with pytest.raises(sw.TooLarge):
+        sw.spec("int8", [str(2**63)])
+    for name in ("_0", "", "a b", "*r", "%1"):
+        with pytest.raises(sw.ArgumentError, match="no name for a size"):
+            sw.spec("int8", [sw.symbol(name), None])
+    assert sw.trace(lambda x: x.flip(0), sw.spec("int8", [2**63 - 1])).inputs == ("x",)
+
+
+def test_a_size_is_found_where_its_symbol_was_put() -> None:
+    def f(x: Any) -> Any:
+        assert {B: "batch"}[x.shape[0]] == "batch" and {x.shape[0]: "batch"}[B] == "batch"
+        return x
+
+    sw.trace(f, sw.spec("int8", [B]))

@@ -187,3 +187,19 @@ def test_an_operator_that_is_not_supported_is_named() -> None:
     assert "first" in str(raised.value) and "Reshape" in str(raised.value)
     with pytest.raises(sw.FileError):
         sw.Graph.from_onnx(b"\x00garbage")
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "complex64", "complex128"])
+def test_models_hold_to_the_dtypes_that_nodes_have(dtype: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    x = sw.spec(dtype, [B])
+    sw.trace(lambda x: sw.concat([x, sw.full([B * 2], 3, dtype=dtype)]), x).to_onnx(path)
+    onnx.checker.check_model(path, full_check=True)
+    for f, word in ((lambda x: x.sum(), "sum"), (lambda x: x.cast("float32"), "cast")):
+        g = sw.trace(f, x)
+        if dtype == "bfloat16":
+            g.to_onnx(path)
+            onnx.checker.check_model(path, full_check=True)
+        else:
+            with pytest.raises(sw.DTypeError, match=f"ONNX has no {word} of {dtype}"):
+                g.to_onnx(path)

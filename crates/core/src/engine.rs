@@ -257,6 +257,11 @@ pub trait Engine: Sized {
     /// A packed tensor of its own with the same elements.
     fn copy(&self, x: &Self::Value) -> Result<Self::Value>;
 
+    /// The tensor with the elements it has now, to be read later: a copy where somebody else may write them meanwhile.
+    fn as_it_is(&self, x: &Self::Value) -> Result<Self::Value> {
+        Ok(x.clone())
+    }
+
     /// Reads `source` at every index.
     fn gather(
         &self,

@@ -114,7 +114,7 @@ impl Size for usize {
 /// Python's rule for `start:stop:step` on an axis: ends outside are clipped, absent ones mean the whole way.
 /// Gives the first index (0 where there is none) and how many there are. The step is not 0.
 pub fn clip(size: usize, start: Option<isize>, stop: Option<isize>, step: isize) -> (usize, usize) {
-    let size = size as isize;
+    let size = isize::try_from(size).unwrap_or(isize::MAX);
     let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
     let clip = |end: isize| {
         let from_front = if end < 0 {

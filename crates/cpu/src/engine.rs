@@ -250,6 +250,14 @@ impl Engine for Cpu {
         self.packed_copy(x)
     }
 
+    fn as_it_is(&self, x: &Tensor) -> Result<Tensor> {
+        let storage = x.storage();
+        match storage.is_foreign() && storage.as_mut_ptr().is_some() {
+            true => self.copy(x),
+            false => Ok(x.clone()),
+        }
+    }
+
     fn gather(&self, source: &Tensor, index: &Tensor, along: &Along, mode: Mode) -> Result<Tensor> {
         Primitives(&Pool).gather(source, index, along, mode)
     }

@@ -38,4 +38,4 @@ mod text;
 pub use graph::{Graph, Symbolic};
 pub use node::Guard;
 pub use program::Program;
-pub use symbols::{as_spread, spread};
+pub use symbols::{as_spread, may_declare, spread};

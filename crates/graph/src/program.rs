@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use stridewise_core::dim::Outline;
 use stridewise_core::dtype::DType;
-use stridewise_core::engine::Engine;
+use stridewise_core::engine::{Engine, Value};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Symbol;
 use stridewise_core::size::{Shape, counted};
@@ -122,18 +122,39 @@ impl Program {
     }
 
     /// The same on another engine that knows all sizes, such as a tape.
-    pub fn run_on<E: Engine<Size = usize>>(
+    pub fn run_on<E>(
         &self,
         engine: &E,
         constant: &dyn Fn(&Tensor) -> E::Value,
         inputs: &[E::Value],
-    ) -> Result<Vec<E::Value>> {
+    ) -> Result<Vec<E::Value>>
+    where
+        E: Engine<Size = usize> + Clone,
+        E::Value: Value<Engine = E>,
+    {
         self.require(inputs.len(), |at| engine.dtype(&inputs[at]))?;
         let host = Host {
             constant,
             begin: &|_| (),
         };
-        Replay::run(self, engine, host, inputs)?.outputs()
+        self.results(engine, host, inputs)
+    }
+
+    /// What a run on an engine gives: the outputs, or the gradients where it is a graph of those.
+    pub(crate) fn results<E>(
+        &self,
+        engine: &E,
+        host: Host<'_, E>,
+        inputs: &[E::Value],
+    ) -> Result<Vec<E::Value>>
+    where
+        E: Engine<Size = usize> + Clone,
+        E::Value: Value<Engine = E>,
+    {
+        match &self.gradient {
+            None => Replay::run(self, engine, host, inputs)?.outputs(),
+            Some(gradient) => gradient.run(self, engine, host, inputs),
+        }
     }
 
     /// A shape of the graph, with the numbers that its symbols stand for in a run with such inputs.
@@ -185,12 +206,13 @@ impl Program {
             }
         }
         self.require_inputs(inputs)?;
-        let plan = Arc::new(Plan::new(self, inputs)?);
-        if let Some(key) = Key::new(self, inputs) {
-            let mut plans = lock();
-            plans.truncate(PLANS - 1);
-            plans.insert(0, (key, Arc::clone(&plan)));
-        }
+        let Some(key) = Key::new(self, inputs)? else {
+            return Ok(Arc::new(Plan::new(self, inputs)?));
+        };
+        let plan = Arc::new(Plan::new(self, &key.settled(inputs))?);
+        let mut plans = lock();
+        plans.truncate(PLANS - 1);
+        plans.insert(0, (key, Arc::clone(&plan)));
         Ok(plan)
     }
 

@@ -60,6 +60,11 @@ pub(crate) fn anonymous(symbol: &Symbol) -> Option<usize> {
     symbol.name().strip_prefix('_')?.parse().ok()
 }
 
+/// Whether a user may declare inputs with that symbol: it has a name, and not one that a graph gives.
+pub fn may_declare(symbol: &Symbol) -> bool {
+    is_name(symbol.name()) && anonymous(symbol).is_none()
+}
+
 /// Whether a user may have a symbol of that name.
 pub(crate) fn is_name(name: &str) -> bool {
     let mut chars = name.chars();

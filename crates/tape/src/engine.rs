@@ -32,6 +32,14 @@ impl<E: Engine + Clone> Tape<E> {
         };
         Ok(Var { value, node })
     }
+
+    /// An index as a history keeps it: the way back is where the elements came from, whatever becomes of the index.
+    fn kept_index(&self, tracked: bool, index: &Var<E>) -> Result<E::Value> {
+        match tracked {
+            true => self.inner.as_it_is(&index.value),
+            false => Ok(index.value.clone()),
+        }
+    }
 }
 
 impl<E: Engine + Clone> Engine for Tape<E> {
@@ -116,9 +124,10 @@ impl<E: Engine + Clone> Engine for Tape<E> {
         let value = self
             .inner
             .gather(&source.value, &index.value, along, mode)?;
+        let index = self.kept_index(source.is_tracked(), index)?;
         self.noted(value, [source], || Step::Gather {
             source: source.node.clone(),
-            index: index.value.clone(),
+            index,
             along: along.clone(),
             mode,
         })
@@ -134,10 +143,11 @@ impl<E: Engine + Clone> Engine for Tape<E> {
     ) -> Result<Var<E>> {
         let (to, at, from) = (&base.value, &index.value, &updates.value);
         let value = self.inner.scatter_add(to, at, from, along, mode)?;
+        let index = self.kept_index(updates.is_tracked(), index)?;
         self.noted(value, [base, updates], || Step::ScatterAdd {
             base: base.node.clone(),
             updates: updates.node.clone(),
-            index: index.value.clone(),
+            index,
             along: along.clone(),
             mode,
         })

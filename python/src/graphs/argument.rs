@@ -4,18 +4,20 @@
 use std::borrow::Borrow;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 use smallvec::SmallVec;
 use stridewise::call::{Argument, Look};
 use stridewise::dim::Dim;
 use stridewise::operators::{Dim as Entry, Dims};
 use stridewise::table::{Kind, ParamKind};
-use stridewise::{Cpu, Error, Graph, Symbolic, Tensor};
+use stridewise::{Cpu, Engine, Error, Graph, Symbolic, Tensor};
 
-use crate::arguments::{Object, Raised};
+use crate::arguments::{Held, Object, Raised};
+use crate::gradients;
 use crate::graphs::dim::{PyDim, size_object};
-use crate::graphs::symbolic::{PySymbolic, symbolic_object};
+use crate::graphs::symbolic::{PySymbolic, symbolic_object, tuple_of};
 use crate::graphs::trace::current;
+use crate::tensor::PyTensor;
 
 /// A tensor among arguments.
 pub(crate) struct Recorded(Symbolic);
@@ -32,12 +34,31 @@ impl From<Symbolic> for Recorded {
     }
 }
 
-/// A tensor in main memory, as one of the graph that is being traced.
-fn constant(tensor: &Tensor) -> Result<Recorded, Raised> {
-    match current() {
-        Some(graph) => Ok(Recorded(graph.constant(tensor))),
-        None => Err(Error::too_early("no graph is being traced").into()),
+/// A tensor in main memory, as one of the graph: with the elements it has now, so that all runs have the same.
+pub(crate) fn constant(graph: &Graph, tensor: &Tensor) -> stridewise::Result<Symbolic> {
+    Ok(graph.constant(&Cpu.as_it_is(tensor)?))
+}
+
+/// The same for a tensor of Python's, which must not have a history: no gradient would come back to it.
+pub(crate) fn constant_of(graph: &Graph, tensor: &PyTensor) -> stridewise::Result<Symbolic> {
+    if gradients::tracked(tensor).is_some() {
+        return Err(Error::gradient(
+            "a tensor that requires a gradient is a constant of the graph, so that no gradient would come back to it",
+        )
+        .help("make it an input of the graph, or call `detach()` first"));
     }
+    constant(graph, &tensor.inner)
+}
+
+/// A tensor among arguments, as one of the graph that is being traced.
+fn recorded(held: &Held<'_>) -> Result<Recorded, Raised> {
+    let Some(graph) = current() else {
+        return Err(Error::too_early("no graph is being traced").into());
+    };
+    Ok(Recorded(match held {
+        Held::Given(tensor) => constant_of(&graph, tensor.get())?,
+        Held::Made(tensor) => constant(&graph, tensor)?,
+    }))
 }
 
 impl<'py> Argument<Graph> for Object<'py> {
@@ -59,7 +80,7 @@ impl<'py> Argument<Graph> for Object<'py> {
     fn tensor(&self) -> Result<Recorded, Raised> {
         match self.get().cast::<PySymbolic>() {
             Ok(x) => Ok(Recorded(x.get().0.clone())),
-            Err(_) => constant(Argument::<Cpu>::tensor(self)?.borrow()),
+            Err(_) => recorded(&Argument::<Cpu>::tensor(self)?),
         }
     }
 
@@ -69,7 +90,7 @@ impl<'py> Argument<Graph> for Object<'py> {
 
     fn whole_list(&self) -> Result<Option<Recorded>, Raised> {
         match Argument::<Cpu>::whole_list(self)? {
-            Some(held) => constant(held.borrow()).map(Some),
+            Some(held) => recorded(&held).map(Some),
             None => Ok(None),
         }
     }
@@ -122,7 +143,7 @@ pub(crate) fn sizes_found<'py>(py: Python<'py>, dims: &Dims<Dim>) -> PyResult<Bo
         Entry::Size(size) => size_object(py, size),
         Entry::Rest(axes, count) => {
             let axes = axes.iter().map(|axis| size_object(py, axis));
-            let axes = PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)?;
+            let axes = tuple_of(py, axes.collect::<PyResult<Vec<_>>>()?)?;
             Ok((axes, size_object(py, count)?)
                 .into_pyobject(py)?
                 .into_any())

@@ -150,8 +150,12 @@ impl PyDim {
     }
 
     fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.dim().hash(&mut hasher);
+        let (mut hasher, dim) = (DefaultHasher::new(), self.dim());
+        // A symbol alone equals the object it was declared with, so that both must have one hash.
+        match dim.as_symbol() {
+            Some(symbol) => PySymbol(symbol.clone()).hash(&mut hasher),
+            None => dim.hash(&mut hasher),
+        }
         hasher.finish()
     }
 

@@ -9,15 +9,19 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyEllipsis, PyList, PyString, PyTuple};
+use stridewise::call::Look;
 use stridewise::dim::{Dim, Outline};
-use stridewise::size::Shape;
+use stridewise::graph::may_declare;
+use stridewise::size::{Shape, Size};
+use stridewise::table::ParamKind;
 use stridewise::{Error, Graph, Program, Symbolic, Tensor};
 
-use crate::arguments::{Raised, tensor_of};
+use crate::arguments::{Object, Raised, tensor_of};
 use crate::dtype::{PyDType, named_dtype};
 use crate::errors::OrRaise;
 use crate::gradients;
+use crate::look;
 use crate::tensor::{PyTensor, object};
 use dim::{PyDim, dim_of};
 use symbolic::{PySymbolic, shape_object, symbolic_object};
@@ -96,15 +100,52 @@ fn size_of(item: &Bound<'_, PyAny>) -> PyResult<Option<Dim>> {
         return Ok(None);
     }
     if let Some(dim) = dim_of(item) {
-        return Ok(Some(dim));
+        return declared(dim).map(Some).or_raise(item.py());
     }
     if let Ok(text) = item.cast::<PyString>() {
         let dim: stridewise::Result<Dim> = text.to_str()?.parse();
-        return dim.map(Some).or_raise(item.py());
+        return dim.and_then(declared).map(Some).or_raise(item.py());
+    }
+    if !item.is_instance_of::<PyBool>()
+        && let Some(Look::Int(size)) = look::number(item, ParamKind::Int)?
+    {
+        let dim = usize::try_from(size).map(Dim::from);
+        let dim = dim.map_err(|_| no_size(size));
+        return dim.and_then(declared).map(Some).or_raise(item.py());
     }
     let class = item.get_type().name()?;
     let message = "spec: a size is an int, a symbol, a string, None or `...`, but one is of type";
     Err(PyTypeError::new_err(format!("{message} `{class}`")))
+}
+
+/// A size as an input may have it: one that a machine can address, of symbols whose names are the user's.
+fn declared(dim: Dim) -> stridewise::Result<Dim> {
+    if let Some(size) = dim.known().filter(|size| isize::try_from(*size).is_err()) {
+        return Err(no_size(size as i128));
+    }
+    match dim
+        .symbols()
+        .iter()
+        .find(|leaf| !may_declare(leaf.symbol()))
+    {
+        None => Ok(dim),
+        Some(leaf) => {
+            let name = leaf.symbol().name().escape_debug();
+            let error = Error::argument(format!("spec: `{name}` is no name for a size"));
+            Err(error.help("use letters, digits and underscores; `_0` and the like are for sizes without a name"))
+        }
+    }
+}
+
+fn no_size(size: i128) -> Error {
+    match size < 0 {
+        true => Error::argument(format!(
+            "spec: {size} is no size; use None for one that is not known"
+        )),
+        false => Error::overflow(format!(
+            "spec: {size} is larger than any machine can address"
+        )),
+    }
 }
 
 impl PySpec {
@@ -147,12 +188,8 @@ impl PyGraph {
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = self.matched(inputs, named)?;
-        let tracked = given.iter().filter_map(|x| x.cast::<PyTensor>().ok());
-        if tracked
-            .filter_map(|x| gradients::tracked(x.get()))
-            .next()
-            .is_some()
-        {
+        let objects: Vec<Object> = given.iter().cloned().map(Object::from).collect();
+        if gradients::wanted(&objects)? {
             return self.noted(py, &given);
         }
         let tensors = self.tensors(&given)?;
@@ -261,10 +298,10 @@ impl PyGraph {
 }
 
 impl PyGraph {
-    /// A graph that no function of Python's was traced for: one result comes alone, several in a tuple.
+    /// A graph that no function of Python's was traced for: one result comes alone, several in a tuple, as gradients do.
     fn of(program: Program) -> PyGraph {
         let form = match program.outputs().len() {
-            1 => Form::One,
+            1 if !program.gives_gradients() => Form::One,
             _ => Form::Tuple,
         };
         PyGraph { program, form }
@@ -310,10 +347,9 @@ impl PyGraph {
         let tape = gradients::tape();
         let mut vars = Vec::with_capacity(given.len());
         for x in given {
-            vars.push(match x.cast::<PyTensor>() {
-                Ok(x) => gradients::var(x.get()),
-                Err(_) => tape.constant(tensor_of(x, "graph", "inputs")?),
-            });
+            let x = gradients::literal_object(x, "inputs")
+                .map_err(|raised| raised.exception(py, "graph", None))?;
+            vars.push(gradients::var(x.get()));
         }
         let constant = |tensor: &Tensor| tape.constant(tensor.clone());
         let results = self.program.run_on(&tape, &constant, &vars).or_raise(py)?;
@@ -387,7 +423,7 @@ fn output(graph: &Graph, item: &Bound<'_, PyAny>) -> Result<Symbolic, Raised> {
         return Ok(x.get().0.clone());
     }
     if let Ok(x) = item.cast::<PyTensor>() {
-        return Ok(graph.constant(&x.get().inner));
+        return Ok(argument::constant_of(graph, x.get())?);
     }
     let class = item.get_type().name()?;
     Err(Error::type_(format!(

@@ -6,12 +6,12 @@ use pyo3::types::{PyList, PyTuple};
 use stridewise::Error;
 use stridewise::Symbolic;
 use stridewise::dim::Outline;
-use stridewise::graph::spread;
+use stridewise::graph::{as_spread, spread};
 use stridewise::prelude::*;
 
 use crate::dtype::PyDType;
 use crate::errors::OrRaise;
-use crate::graphs::dim::size_object;
+use crate::graphs::dim::{PyDim, size_object};
 use crate::tensor::index;
 
 /// A tensor of a graph that is being traced.
@@ -23,7 +23,27 @@ pub(crate) fn shape_object<'py>(py: Python<'py>, shape: &Outline) -> PyResult<Bo
     let rest = shape.rest().map(spread);
     let dims = shape.front().iter().chain(&rest).chain(shape.back());
     let sizes = dims.map(|dim| size_object(py, dim));
-    PyTuple::new(py, sizes.collect::<PyResult<Vec<_>>>()?)
+    tuple_of(py, sizes.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Sizes as a tuple. Where one of them stands for many, it is one that knows that places in it are not axes.
+pub(crate) fn tuple_of<'py>(
+    py: Python<'py>,
+    sizes: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let many = |size: &Bound<'py, PyAny>| {
+        let dim = size.cast::<PyDim>();
+        dim.is_ok_and(|dim| as_spread(&dim.get().dim()).is_some())
+    };
+    let open = sizes.iter().any(many);
+    let tuple = PyTuple::new(py, sizes)?;
+    match open {
+        true => {
+            let class = py.import("stridewise._graphs")?.getattr("OpenShape")?;
+            Ok(class.call1((tuple,))?.cast_into()?)
+        }
+        false => Ok(tuple),
+    }
 }
 
 pub(crate) fn symbolic_object(py: Python<'_>, x: Symbolic) -> PyResult<Bound<'_, PySymbolic>> {

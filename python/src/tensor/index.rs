@@ -18,6 +18,7 @@ use crate::arguments::tensor_of;
 use crate::errors::OrRaise;
 use crate::foreign;
 use crate::gradients;
+use crate::graphs::argument::constant;
 use crate::graphs::symbolic::PySymbolic;
 use crate::graphs::trace::source;
 use crate::look::plain_number;
@@ -140,7 +141,9 @@ pub(crate) fn of_graph<'py>(
         }
         let mut constants = Vec::new();
         picks.push(pick(item, &mut constants)?);
-        arrays.extend(constants.iter().map(|array| graph.constant(array)));
+        for array in &constants {
+            arrays.push(constant(graph, array).or_raise(py)?);
+        }
     }
     if arrays.is_empty() {
         return basic(graph, x, &picks).or_raise(py);

@@ -206,8 +206,7 @@ impl Export<'_> {
                         },
                     };
                     let dtype = self.program.values[outputs[0]].dtype;
-                    let value = data(&one(dtype, value)?)?;
-                    Some(self.writer.constant_of_shape(&shape, &value))
+                    Some(self.full(dtype, value, &shape)?)
                 }
                 None => None,
             },

@@ -26,8 +26,7 @@ impl Export<'_> {
                 sizes,
             } => {
                 let shape = self.shape(sizes)?;
-                let value = data(&one(*dtype, *value)?)?;
-                Ok(self.writer.constant_of_shape(&shape, &value))
+                self.full(*dtype, *value, &shape)
             }
             Primitive::Range {
                 dtype,
@@ -69,6 +68,7 @@ impl Export<'_> {
                 mode,
             } => self.scatter_add((*base, *index, *updates), along, *mode),
             Primitive::Sum { x, axes, dtype } => {
+                no_complex("sum", &[*dtype])?;
                 let var = self.var(*x)?;
                 let var = self.cast(var, self.program.values[*x].dtype, wide(*dtype));
                 let axes: Vec<i64> = axes.iter().map(|axis| *axis as i64).collect();
@@ -86,11 +86,13 @@ impl Export<'_> {
                     .concat(&xs.iter().collect::<Vec<_>>(), *axis as i64))
             }
             Primitive::Cast { x, dtype } => {
+                no_complex("cast", &[self.program.values[*x].dtype, *dtype])?;
                 let var = self.var(*x)?;
                 Ok(self.writer.cast(&var, *dtype))
             }
             Primitive::Add(a, b) => {
                 let dtype = self.program.values[*a].dtype;
+                no_complex("sum", &[dtype])?;
                 let (a, b) = (self.var(*a)?, self.var(*b)?);
                 let (a, b) = (
                     self.cast(a, dtype, wide(dtype)),
@@ -107,6 +109,19 @@ impl Export<'_> {
             true => x,
             false => self.writer.cast(&x, to),
         }
+    }
+
+    /// A tensor of that shape with one value everywhere.
+    pub(super) fn full(&mut self, dtype: DType, value: Scalar, shape: &Var) -> Result<Var> {
+        let value = data(&one(dtype, value)?)?;
+        Ok(match dtype {
+            // `ConstantOfShape` came to know these later, or never.
+            DType::BF16 | DType::C64 | DType::C128 => {
+                let value = self.writer.constant(value);
+                self.writer.expand(&value, shape)
+            }
+            _ => self.writer.constant_of_shape(shape, &value),
+        })
     }
 
     fn range(&mut self, dtype: DType, start: Scalar, step: Scalar, len: &Dim) -> Result<Var> {
@@ -129,6 +144,19 @@ impl Export<'_> {
         let far = self.writer.mul(&places, &step);
         let values = self.writer.add(&far, &start);
         Ok(self.cast(values, wide, dtype))
+    }
+}
+
+/// Refuses what ONNX has for no complex numbers.
+fn no_complex(what: &str, dtypes: &[DType]) -> Result<()> {
+    match dtypes
+        .iter()
+        .find(|dtype| dtype.family() == Family::Complex)
+    {
+        None => Ok(()),
+        Some(dtype) => Err(Error::dtype(format!("ONNX has no {what} of {dtype}"))
+            .sizes("a real dtype", dtype)
+            .help("complex numbers can be moved there, but not counted with")),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Which inputs a plan is for.
 
 use stridewise_core::dtype::DType;
+use stridewise_core::engine::Engine;
+use stridewise_core::error::Result;
 use stridewise_core::size::Shape;
 use stridewise_core::smallvec::SmallVec;
-use stridewise_cpu::Tensor;
 use stridewise_cpu::compare::array_equal;
+use stridewise_cpu::{Cpu, Tensor};
 
 use crate::program::Program;
 
@@ -26,23 +28,35 @@ struct Kind {
 const READABLE: usize = 1 << 12;
 
 impl Key {
-    /// The key of a plan for such inputs, unless it is not worth keeping.
-    pub(crate) fn new(program: &Program, inputs: &[Tensor]) -> Option<Key> {
+    /// The key of a plan for such inputs, unless it is not worth keeping. What is read is kept as it is now: whoever
+    /// lent it may write other sizes there before the next run.
+    pub(crate) fn new(program: &Program, inputs: &[Tensor]) -> Result<Option<Key>> {
         let read = program.read_inputs();
         if read.iter().any(|at| inputs[*at].count() > READABLE) {
-            return None;
+            return Ok(None);
         }
         let kinds = inputs.iter().map(|x| Kind {
             dtype: x.dtype(),
             dims: x.shape().into(),
             strides: x.strides().into(),
         });
-        Some(Key {
+        let read = read.into_iter().map(|at| {
+            let settled = Cpu.as_it_is(&inputs[at]);
+            settled.map(|settled| (at, settled))
+        });
+        Ok(Some(Key {
             inputs: kinds.collect(),
-            read: (read.into_iter())
-                .map(|at| (at, inputs[at].clone()))
-                .collect(),
-        })
+            read: read.collect::<Result<_>>()?,
+        }))
+    }
+
+    /// The inputs, those that are read as they are kept here.
+    pub(crate) fn settled(&self, inputs: &[Tensor]) -> Vec<Tensor> {
+        let mut inputs = inputs.to_vec();
+        for (at, read) in &self.read {
+            inputs[*at] = read.clone();
+        }
+        inputs
     }
 
     /// Whether a plan for this is a plan for those.

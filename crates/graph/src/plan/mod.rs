@@ -8,18 +8,15 @@ mod step;
 
 use std::sync::{Arc, Mutex};
 
-use stridewise_core::engine::Engine;
 use stridewise_core::error::Result;
 use stridewise_core::layout::Layout;
 use stridewise_cpu::Tensor;
 use stridewise_cpu::storage::Storage;
-use stridewise_tape::{Tape, Var};
 
-use crate::gradient::Gradient;
 use crate::program::Program;
-use crate::replay::{Host, Replay, blame};
+use crate::replay::{Host, blame};
 pub(crate) use key::Key;
-use planner::{Planned, Planner};
+use planner::Planner;
 use step::{Operand, Place, Step};
 
 /// What a run does.
@@ -54,16 +51,11 @@ impl Plan {
                 false => planner.planned(x.dtype(), based(x)?, Place::Buffer(buffer)),
             });
         }
-        let outputs = match &program.gradient {
-            None => {
-                let host = Host {
-                    constant: &|tensor| planner.constant(tensor),
-                    begin: &|node| planner.at(node),
-                };
-                Replay::run(program, &planner, host, &given)?.outputs()?
-            }
-            Some(gradient) => gradients(program, gradient, &planner, &given)?,
+        let host = Host {
+            constant: &|tensor| planner.constant(tensor),
+            begin: &|node| planner.at(node),
         };
+        let outputs = program.results(&planner, host, &given)?;
         let outputs: Vec<Operand> = outputs.into_iter().map(Operand::from).collect();
         let (mut steps, buffers) = planner.finish();
         let slots = liveness::prune(&mut steps, &outputs, inputs.len());
@@ -128,51 +120,4 @@ fn based(x: &Tensor) -> Result<Layout> {
     let layout = x.layout();
     let offset = layout.offset() - layout.reach().start;
     Layout::new(x.dtype().width(), layout.dims(), layout.strides(), offset)
-}
-
-/// Plans the gradients of a program's outputs: a tape over the planner.
-fn gradients(
-    program: &Program,
-    gradient: &Gradient,
-    planner: &Planner,
-    inputs: &[Planned],
-) -> Result<Vec<Planned>> {
-    let tape = Tape::over(planner.clone());
-    let watched: Vec<Var<Planner>> = (program.inputs.iter().zip(inputs))
-        .map(|(input, x)| match gradient.by.contains(&input.id) {
-            true => tape.watch(x),
-            false => Ok(tape.constant(x.clone())),
-        })
-        .collect::<Result<_>>()?;
-    let host = Host {
-        constant: &|tensor| tape.constant(planner.constant(tensor)),
-        begin: &|node| planner.at(node),
-    };
-    let outputs = Replay::run(program, &tape, host, &watched)?.outputs()?;
-    planner.at(usize::MAX);
-    let by: Vec<&Var<Planner>> = (gradient.by.iter())
-        .filter_map(|id| program.inputs.iter().position(|input| input.id == *id))
-        .map(|at| &watched[at])
-        .collect();
-    let seeds = &inputs[inputs.len() - gradient.seeded.len()..];
-    let mut total: Option<Vec<Planned>> = None;
-    for (at, seed) in gradient.seeded.iter().zip(seeds) {
-        let part = tape.gradient(&outputs[*at], &by, Some(seed))?;
-        total = Some(match total {
-            None => part,
-            Some(total) => (total.iter().zip(&part))
-                .map(|(a, b)| planner.add(a, b))
-                .collect::<Result<_>>()?,
-        });
-    }
-    match total {
-        Some(total) => Ok(total),
-        None => {
-            let zeros = |x: &&Var<Planner>| {
-                let (dtype, shape) = (tape.dtype(x), tape.shape(x)?);
-                planner.full(dtype, stridewise_core::params::Scalar::Int(0), &shape)
-            };
-            by.iter().map(zeros).collect()
-        }
-    }
 }
