@@ -36,6 +36,14 @@ impl PySymbol {
         computed(py, Dim::symbol(&self.0), other, "+", |a, b| b.plus(a))
     }
 
+    fn __sub__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "-", Dim::minus)
+    }
+
+    fn __rsub__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
+        computed(py, Dim::symbol(&self.0), other, "-", |a, b| b.minus(a))
+    }
+
     fn __mul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Computed<'py> {
         computed(py, Dim::symbol(&self.0), other, "*", Dim::times)
     }

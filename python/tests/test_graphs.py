@@ -239,6 +239,20 @@ def test_gradients_of_a_graph() -> None:
     assert x.grad is not None and equal(x.grad, dx)
 
 
+def test_a_graph_inside_another_says_what_to_do() -> None:
+    inner = sw.trace(lambda x: x.flip(0), sw.spec("float64", [B]))
+    with pytest.raises(sw.TooEarly, match="call the function it was traced from"):
+        sw.trace(lambda x: inner(x), sw.spec("float64", [B]))
+
+
+def test_sizes_are_taken_away_from_each_other() -> None:
+    g = sw.trace(lambda x: sw.zeros((x.shape[0] - 1, 5 - B)), sw.spec("float64", [B]))
+    assert g([1.0, 2.0, 3.0]).shape == (2, 2)
+    assert (B + 3) - B == 3
+    with pytest.raises(sw.ShapeError, match="is no size in this run"):
+        g(np.zeros(0))
+
+
 def test_graphs_run_in_many_threads_and_may_be_traced_inside_each_other() -> None:
     inner = sw.trace(lambda x: x.flip(0), sw.spec("float64", [B]))
 

@@ -103,6 +103,22 @@ impl PyDim {
         computed(py, self.dim(), other, "+", |a, b| b.plus(a))
     }
 
+    fn __sub__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        computed(py, self.dim(), other, "-", Dim::minus)
+    }
+
+    fn __rsub__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        computed(py, self.dim(), other, "-", |a, b| b.minus(a))
+    }
+
     fn __mul__<'py>(
         &self,
         py: Python<'py>,

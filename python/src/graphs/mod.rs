@@ -188,6 +188,11 @@ impl PyGraph {
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = self.matched(inputs, named)?;
+        if given.iter().any(|x| x.is_instance_of::<PySymbolic>()) {
+            let message = "a graph cannot be called with tensors of another that is being traced";
+            let error = Error::too_early(message).help("call the function it was traced from");
+            return Err(error.within("graph")).or_raise(py);
+        }
         let objects: Vec<Object> = given.iter().cloned().map(Object::from).collect();
         if gradients::wanted(&objects)? {
             return self.noted(py, &given);
