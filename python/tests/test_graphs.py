@@ -239,6 +239,17 @@ def test_gradients_of_a_graph() -> None:
     assert x.grad is not None and equal(x.grad, dx)
 
 
+def test_sizes_that_grow_past_writing_down_are_told_by_the_run() -> None:
+    def turned(x: Any) -> Any:
+        for _ in range(16):
+            x = sw.concat([x[1:], x[:1]])
+        return x
+
+    g = sw.trace(turned, sw.spec("float64", [B]))
+    for n in (0, 1, 5, 40):
+        assert equal(g(np.arange(float(n))), np.roll(np.arange(float(n)), -16))
+
+
 def test_a_graph_inside_another_says_what_to_do() -> None:
     inner = sw.trace(lambda x: x.flip(0), sw.spec("float64", [B]))
     with pytest.raises(sw.TooEarly, match="call the function it was traced from"):

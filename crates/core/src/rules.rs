@@ -66,10 +66,8 @@ pub fn concat_shape<'a, S: Size>(
                 .note("other shape", tuple(shape)));
         }
         total[axis] = total[axis].plus(&shape[axis]).ok_or_else(|| {
-            Error::overflow(format!(
-                "the sizes of axis {axis} add up to more than any machine can address"
-            ))
-            .at_axis(axis)
+            let what = format!("the sizes of axis {axis}");
+            no_sum(&what, &[total[axis].clone(), shape[axis].clone()]).at_axis(axis)
         })?;
     }
     Ok(total)
@@ -80,10 +78,20 @@ pub fn runs_len<S: Size>(counts: &[S]) -> Result<S> {
     let total = counts
         .iter()
         .try_fold(S::from(0), |sum, count| sum.plus(count));
-    total.ok_or_else(|| {
-        Error::overflow("the counts add up to more than any machine can address")
-            .note("counts", tuple(counts))
-    })
+    total.ok_or_else(|| no_sum("the counts", counts).note("counts", tuple(counts)))
+}
+
+/// Sizes that have no sum: numbers that are too large, or symbols of which a run must tell more first.
+#[cold]
+fn no_sum<S: Size>(what: &str, sizes: &[S]) -> Error {
+    match sizes.iter().all(|size| size.known().is_some()) {
+        true => Error::overflow(format!(
+            "{what} add up to more than any machine can address"
+        )),
+        false => Error::too_early(format!(
+            "what {what} add up to is only known when the graph runs"
+        )),
+    }
 }
 
 /// An index of a gather or scatter that points outside: `value`, found at the flat `position` of the index.
