@@ -64,6 +64,8 @@ families! {
     too_early TooEarly
     /// There is no history to differentiate by, or it has been let go.
     gradient Gradient
+    /// Ranks do not go together: one is lost, calls something else, or has other sizes.
+    world World
 }
 
 /// The details of an [`Error`]. Fields that do not apply are `None`.
