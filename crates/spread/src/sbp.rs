@@ -75,10 +75,8 @@ impl FromStr for Sbp {
             let rest = text.strip_prefix(name)?;
             rest.strip_prefix('(')?.strip_suffix(')').map(str::trim)
         };
-        if let Some(axis) = inside("S") {
-            if let Ok(axis) = axis.parse() {
-                return Ok(Sbp::Split(axis));
-            }
+        if let Some(Ok(axis)) = inside("S").map(str::parse) {
+            return Ok(Sbp::Split(axis));
         }
         match (text, inside("P")) {
             ("B", _) => Ok(Sbp::Broadcast),
