@@ -1,0 +1,50 @@
+//! Tensors as plain bytes, for whoever carries them elsewhere.
+
+use stridewise_core::{DType, Layout, Result};
+
+use crate::tensor::{Tensor, allocate};
+
+/// Smaller buffers come from the system's allocator, which says nothing of their bytes; larger ones are mapped, and so
+/// were zero once.
+const MAPPED: usize = 2 << 20;
+
+impl Tensor {
+    /// The bytes of the elements as they lie in memory, where they are packed; `contiguous` packs them.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match (self.is_contiguous(), self.is_empty()) {
+            (false, _) => None,
+            (true, true) => Some(&[]),
+            // SAFETY: a packed tensor has `nbytes` bytes from index zero on (T1), written before (T3); its memory is
+            // not written while it is borrowed, since writing needs the storage alone.
+            (true, false) => {
+                Some(unsafe { std::slice::from_raw_parts(self.as_ptr(), self.nbytes()) })
+            }
+        }
+    }
+
+    /// A packed tensor whose bytes, in the machine's byte order, `write` fills. It must write all of them: those it
+    /// leaves are whatever they were.
+    pub fn from_writer(
+        dtype: DType,
+        shape: &[usize],
+        write: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<Tensor> {
+        let layout = Layout::packed(dtype.width(), shape)?;
+        let bytes = layout.count() * dtype.width();
+        let room = allocate(bytes)?;
+        if bytes == 0 {
+            write(&mut [])?;
+            return Tensor::filled(room, dtype, layout);
+        }
+        // SAFETY: the buffer holds that many bytes and nobody else has it. All are initialised: here, or, in mapped
+        // memory, by the system or whoever had it before.
+        let whole = unsafe {
+            if bytes < MAPPED {
+                room.as_ptr().write_bytes(0, bytes);
+            }
+            std::slice::from_raw_parts_mut(room.as_ptr(), bytes)
+        };
+        write(whole)?;
+        Tensor::filled(room, dtype, layout)
+    }
+}
