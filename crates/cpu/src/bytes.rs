@@ -1,7 +1,9 @@
 //! Tensors as plain bytes, for whoever carries them elsewhere.
 
-use stridewise_core::{DType, Layout, Result};
+use stridewise_core::{DType, Error, Layout, Result};
 
+use crate::kernels::{self, BlockMut};
+use crate::primitives::{Pool, Unfinished};
 use crate::tensor::{Tensor, allocate};
 
 /// Smaller buffers come from the system's allocator, which says nothing of their bytes; larger ones are mapped, and so
@@ -20,6 +22,32 @@ impl Tensor {
                 Some(unsafe { std::slice::from_raw_parts(self.as_ptr(), self.nbytes()) })
             }
         }
+    }
+
+    /// The elements of all, row-major, one tensor after another, as one row.
+    pub fn packed_together(xs: &[Tensor]) -> Result<Tensor> {
+        let Some(first) = xs.first() else {
+            return Err(Error::argument("there are no tensors"));
+        };
+        let (dtype, count) = (first.dtype(), xs.iter().map(Tensor::count).sum());
+        if let Some(other) = xs.iter().find(|x| x.dtype() != dtype) {
+            let message = format!("{} cannot stand behind {dtype}", other.dtype());
+            return Err(Error::dtype(message).sizes(dtype, other.dtype()));
+        }
+        let made = Unfinished::new(&Pool, dtype, &[count])?;
+        let mut before = 0;
+        for x in xs {
+            let layout = Layout::packed(dtype.width(), x.shape())?;
+            let part = BlockMut {
+                start: made.start().wrapping_add(before * dtype.width()),
+                sizes: x.shape(),
+                strides: layout.strides(),
+            };
+            // SAFETY: K1, K2, K4 hold for a tensor; K3: the parts are disjoint runs of the new result.
+            unsafe { kernels::copy::copy(x.block(), part, dtype.width()) };
+            before += x.count();
+        }
+        made.done()
     }
 
     /// A packed tensor whose bytes, in the machine's byte order, `write` fills. It must write all of them: those it

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use stridewise_core::Result;
 use stridewise_core::engine::Along;
-use stridewise_core::params::{Mode, Scalar};
+use stridewise_core::params::Mode;
 use stridewise_core::rules::bad_index;
-use stridewise_core::{DType, Result};
 
 use crate::engine::Cpu;
 use crate::kernels::index::{Bounds, OUTSIDE, resolve};
@@ -33,25 +33,28 @@ impl Cpu {
         let mut outside: Vec<u8> = Vec::with_capacity(index.count());
         // SAFETY: K1, K2 and K4 hold for the index, whose dtype is an integer: operators check it.
         let resolved = unsafe {
-            resolve(index.block(), index.dtype(), along.cells(source), bounds, |cell| {
-                // Below any number of cells, counted from the end.
-                let inside = window.contains(&cell);
-                cells.push(if inside { (cell - window.start) as i64 } else { i64::MIN });
-                outside.push(u8::from(cell == OUTSIDE));
-            })
+            resolve(
+                index.block(),
+                index.dtype(),
+                along.cells(source),
+                bounds,
+                |cell| {
+                    // Below any number of cells, counted from the end.
+                    let inside = window.contains(&cell);
+                    cells.push(if inside {
+                        (cell - window.start) as i64
+                    } else {
+                        i64::MIN
+                    });
+                    outside.push(u8::from(cell == OUTSIDE));
+                },
+            )
         };
         resolved.map_err(|bad| bad_index(bad.value, bad.position, source, index.shape(), along))?;
         let shape = index.shape();
-        Ok((Tensor::from_vec(cells, shape)?, Tensor::from_vec(outside, shape)?))
-    }
-}
-
-/// What added to any number gives that number, bit for bit: minus zero for floats.
-pub fn nothing(dtype: DType) -> Scalar {
-    use stridewise_core::dtype::Family;
-    match dtype.family() {
-        Family::Bool | Family::Unsigned | Family::Signed => Scalar::Int(0),
-        Family::Float => Scalar::Float(-0.0),
-        Family::Complex => Scalar::Complex(-0.0, -0.0),
+        Ok((
+            Tensor::from_vec(cells, shape)?,
+            Tensor::from_vec(outside, shape)?,
+        ))
     }
 }

@@ -67,7 +67,9 @@ fn search(
     problem: &Problem,
     given: &[Given<'_>],
 ) -> Result<Plan> {
-    let ways = given.iter().map(|x| Ways::new(mesh, x.shape, x.width, x.sbp));
+    let ways = given
+        .iter()
+        .map(|x| Ways::new(mesh, x.shape, x.width, x.sbp));
     let ways: SmallVec<[Ways<'_>; 3]> = ways.collect();
     // One choice for each mesh axis; all their combinations are tried.
     let tried: Vec<Vec<SmallVec<[Sbp; 3]>>> = (0..mesh.rank())
@@ -80,7 +82,11 @@ fn search(
     let mut at = vec![0; mesh.rank()];
     loop {
         let wanted: SmallVec<[NdSbp; 3]> = (0..given.len())
-            .map(|input| (0..mesh.rank()).map(|level| tried[level][at[level]][input]).collect())
+            .map(|input| {
+                (0..mesh.rank())
+                    .map(|level| tried[level][at[level]][input])
+                    .collect()
+            })
             .collect();
         let prices: Option<SmallVec<[Price; 3]>> = (0..given.len())
             .map(|input| {
@@ -92,9 +98,14 @@ fn search(
             })
             .collect();
         if let Some(prices) = prices {
-            let moved = prices.iter().fold(0u128, |sum, price| sum.saturating_add(price.0));
+            let moved = prices
+                .iter()
+                .fold(0u128, |sum, price| sum.saturating_add(price.0));
             let steps = prices.iter().map(|price| price.1).sum();
-            if best.as_ref().is_none_or(|(worth, _)| (moved, steps) <= (worth.0, worth.1)) {
+            if best
+                .as_ref()
+                .is_none_or(|(worth, _)| (moved, steps) <= (worth.0, worth.1))
+            {
                 let views: SmallVec<[&[Sbp]; 3]> = wanted.iter().map(|sbp| &sbp[..]).collect();
                 if let Some(followed) = follow(mesh, coordinate, problem, &views, given[0].width) {
                     let worth = (
@@ -103,9 +114,16 @@ fn search(
                         size_of_first(problem, mesh, &followed.plan.output),
                     );
                     if best.as_ref().is_none_or(|(known, _)| worth < *known) {
-                        let changes = (0..given.len()).map(|input| ways[input].changes(&wanted[input]));
+                        let changes =
+                            (0..given.len()).map(|input| ways[input].changes(&wanted[input]));
                         if let Some(changes) = changes.collect() {
-                            best = Some((worth, Plan { changes, ..followed.plan }));
+                            best = Some((
+                                worth,
+                                Plan {
+                                    changes,
+                                    ..followed.plan
+                                },
+                            ));
                         }
                     }
                 }
@@ -182,15 +200,20 @@ fn follow(
             let mut next = SmallVec::new();
             for other in before {
                 let theirs = other.forward(count, &held)?;
-                next.extend(ends.iter().map(|end| other.local(&held, &theirs, count, *end)));
+                next.extend(
+                    ends.iter()
+                        .map(|end| other.local(&held, &theirs, count, *end)),
+                );
             }
             extremes = next;
         }
         plan.local = plan.local.local(&held, &signature, count, at);
         plan.output.push(signature.output);
         let before = signature.before.into_iter();
-        plan.before.extend(before.map(|(input, shift)| (level, input, shift)));
-        plan.after.extend(signature.after.map(|shift| (level, shift)));
+        plan.before
+            .extend(before.map(|(input, shift)| (level, input, shift)));
+        plan.after
+            .extend(signature.after.map(|shift| (level, shift)));
     }
     Some(Followed { plan, exchanged })
 }
@@ -206,7 +229,9 @@ fn moved(
     let lines = (mesh.ranks() / count) as u128;
     let row = |shape: &Shape, axis: usize| -> u128 {
         let others = (0..shape.len()).filter(|at| *at != axis);
-        others.fold(width as u128, |size, at| size.saturating_mul(shape[at] as u128))
+        others.fold(width as u128, |size, at| {
+            size.saturating_mul(shape[at] as u128)
+        })
     };
     let before = signature.before.iter();
     let before = before.map(|(input, shift)| (shift, &problem.inputs[*input]));

@@ -5,9 +5,11 @@ mod dry;
 
 pub use dry::Imagined;
 
-use stridewise_core::engine::Engine;
+use stridewise_core::dtype::DType;
+use stridewise_core::engine::{Along, Engine};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Mode;
+use stridewise_core::size::Shape;
 
 use crate::mesh::Line;
 use crate::sbp::Reduction;
@@ -47,8 +49,12 @@ pub trait Local: Engine<Size = usize> + Clone {
     ) -> Result<Self::Value>;
 
     /// The tensors of all ranks, reduced to one.
-    fn all_reduce(&self, to: &Link<'_, Self>, x: &Self::Value, by: Reduction)
-    -> Result<Self::Value>;
+    fn all_reduce(
+        &self,
+        to: &Link<'_, Self>,
+        x: &Self::Value,
+        by: Reduction,
+    ) -> Result<Self::Value>;
 
     /// An index into all cells as an index into those of a window.
     fn relocate(&self, index: &Self::Value, seen: &Lookup<'_>) -> Result<Relocated<Self::Value>>;
@@ -72,6 +78,9 @@ pub trait Ranks: Clone {
     /// How many there are.
     fn size(&self) -> usize;
 
+    /// Bytes this rank has received from others so far.
+    fn received(&self) -> u64;
+
     /// Tells the others that this rank has failed.
     fn fail(&self, why: &Error);
 }
@@ -85,7 +94,7 @@ pub struct Lookup<'a> {
     /// The shape of the whole source, for messages.
     pub source: &'a [usize],
     /// Which of its axes the index addresses.
-    pub along: &'a stridewise_core::engine::Along,
+    pub along: &'a Along,
 }
 
 /// An index into a window.
@@ -94,4 +103,27 @@ pub struct Relocated<V> {
     pub index: V,
     /// 1 where an index lay outside all cells, and stands for a fill value; else 0.
     pub outside: V,
+}
+
+/// A shape with another size of one axis.
+fn piece(shape: &[usize], axis: usize, size: usize) -> Shape {
+    let mut piece = Shape::from(shape);
+    piece[axis] = size;
+    piece
+}
+
+/// The shape of parts put together along an axis.
+fn joined(shapes: &[Shape], axis: usize) -> Shape {
+    piece(
+        &shapes[0],
+        axis,
+        shapes.iter().map(|shape| shape[axis]).sum(),
+    )
+}
+
+/// The bytes of the parts that an axis is cut into.
+fn bytes_of_parts(shape: &[usize], axis: usize, sizes: &[usize], dtype: DType) -> Vec<usize> {
+    let others = (0..shape.len()).filter(|at| *at != axis);
+    let row: usize = others.map(|at| shape[at]).product::<usize>() * dtype.width();
+    sizes.iter().map(|size| size * row).collect()
 }

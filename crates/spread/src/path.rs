@@ -86,7 +86,11 @@ impl<'a> Ways<'a> {
             }
             for mesh_axis in 0..at.len() {
                 for to in targets(&at, mesh_axis, self.shape.len()) {
-                    let change = Change { mesh_axis, from: at[mesh_axis], to };
+                    let change = Change {
+                        mesh_axis,
+                        from: at[mesh_axis],
+                        to,
+                    };
                     let next = (price.0 + self.cost(&at, change), price.1 + 1);
                     let mut there = at.clone();
                     there[mesh_axis] = to;
@@ -112,7 +116,9 @@ impl<'a> Ways<'a> {
         let others = count as u128 - 1;
         let line = match (change.from, change.to) {
             (Sbp::Broadcast, _) => 0,
-            (Sbp::Split(from), Sbp::Split(to)) => bytes - stays(&whole, from, to, count, self.width),
+            (Sbp::Split(from), Sbp::Split(to)) => {
+                bytes - stays(&whole, from, to, count, self.width)
+            }
             (Sbp::Split(_), _) => others * bytes,
             (Sbp::Partial(_), Sbp::Split(_)) => others * bytes,
             (Sbp::Partial(_), _) => 2 * others * bytes,
@@ -130,7 +136,9 @@ fn stays(whole: &[usize], from: usize, to: usize, count: usize, width: usize) ->
         .map(|(a, b)| *a as u128 * *b as u128)
         .sum();
     let rest = (0..whole.len()).filter(|axis| *axis != from && *axis != to);
-    rest.fold(cells * width as u128, |bytes, axis| bytes * whole[axis] as u128)
+    rest.fold(cells * width as u128, |bytes, axis| {
+        bytes * whole[axis] as u128
+    })
 }
 
 /// What one step can make of a mesh axis. Rows that a later mesh axis cuts again must stay as they are.

@@ -55,7 +55,8 @@ impl Problem {
     ) -> Option<Signature> {
         match (base, index, updates, along) {
             (S(at), S(i), S(u), Along::Aligned(axis)) if at != *axis && at == i && at == u => {}
-            (S(at), B, S(u), Along::Run(run)) if !run.contains(&at) && u == self.across(run, at) => {}
+            (S(at), B, S(u), Along::Run(run))
+                if !run.contains(&at) && u == self.across(run, at) => {}
             (S(at), B, B, _) if self.leads(along, at) => return Some(masked(base)),
             (PARTIAL_SUM, S(i), S(u), Along::Run(run)) if u == run.start + i => {}
             (PARTIAL_SUM, S(i), S(u), Along::Aligned(axis)) if i == u && i == *axis => {}
@@ -93,13 +94,11 @@ impl Problem {
         };
         let Sbp::Split(axis) = source else { return };
         let shape = &whole.inputs[0];
-        let (cells, inner) = match along {
-            Along::Aligned(_) => (shape[axis], 1),
-            Along::Run(run) => (
-                along.cells(shape),
-                shape[axis + 1..run.end].iter().product::<usize>(),
-            ),
+        let inner = match along {
+            Along::Aligned(_) => 1,
+            Along::Run(run) => shape[axis + 1..run.end].iter().product(),
         };
+        let cells = along.cells(shape);
         let before = window.take().unwrap_or(Window {
             cells: 0..cells,
             of: cells,
@@ -131,7 +130,9 @@ pub(super) fn read_from(
     let aligned = matches!(along, Along::Aligned(_));
     let sources = (0..inputs[0].len()).map(|at| smallvec![S(at), B]);
     let indices = (0..inputs[1].len()).map(|at| smallvec![B, S(at)]);
-    let both = (0..inputs[0].len()).filter(move |_| aligned).map(|at| smallvec![S(at), S(at)]);
+    let both = (0..inputs[0].len())
+        .filter(move |_| aligned)
+        .map(|at| smallvec![S(at), S(at)]);
     let partial = matches!(source, Sbp::Partial(_)).then(|| smallvec![source, B]);
     sources.chain(indices).chain(both).chain(partial)
 }
@@ -150,7 +151,13 @@ pub(super) fn added_to(
             found.push(smallvec![PARTIAL_SUM, S(*axis), S(*axis)]);
         }
         Along::Run(run) => {
-            let across = |at: usize| if at < run.start { at } else { at - run.len() + index };
+            let across = |at: usize| {
+                if at < run.start {
+                    at
+                } else {
+                    at - run.len() + index
+                }
+            };
             let outside = (0..base).filter(|at| !run.contains(at));
             found.extend(outside.map(|at| smallvec![S(at), B, S(across(at))]));
             found.extend((0..index).map(|at| smallvec![PARTIAL_SUM, S(at), S(run.start + at)]));

@@ -37,7 +37,6 @@ pub(crate) struct Problem {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     View(SmallVec<[Axis<usize>; 8]>),
-    Copy,
     Cast,
     Add,
     Sum {
@@ -108,7 +107,6 @@ impl Problem {
                 Sbp::Split(axis) => self.view(axes, axis, parts),
                 other => Some(Signature::free(other)),
             },
-            Kind::Copy => Some(Signature::free(first)),
             Kind::Cast => first.axis().map(|_| Signature::free(first)),
             Kind::Add => {
                 let fine = alike && matches!(first, Sbp::Split(_) | PARTIAL_SUM);
@@ -140,7 +138,7 @@ impl Problem {
         let same = |sbp: Sbp| SmallVec::from_elem(sbp, now.len());
         let mut found: Vec<SmallVec<[Sbp; 3]>> = vec![same(Sbp::Broadcast)];
         match &self.kind {
-            Kind::View(_) | Kind::Copy | Kind::Cast | Kind::Sum { .. } | Kind::Concat { .. } => {
+            Kind::View(_) | Kind::Cast | Kind::Sum { .. } | Kind::Concat { .. } => {
                 found.extend(splits(&self.inputs[0]).map(same));
                 // Nothing becomes partial but what is.
                 if matches!(now[0], Sbp::Partial(_)) {
@@ -193,7 +191,10 @@ impl Problem {
             }
         }
         if let Sbp::Split(axis) = given[0] {
-            local.note(axis, !signature.before.is_empty() || signature.after.is_some());
+            local.note(
+                axis,
+                !signature.before.is_empty() || signature.after.is_some(),
+            );
         }
         local
     }
@@ -226,7 +227,11 @@ impl Problem {
                 inside(rows.start)..inside(rows.end)
             };
             let to = (0..parts).map(wanted).collect();
-            let shift = Shift::new(axis, (0..parts).map(|at| part(size, parts, at)).collect(), to);
+            let shift = Shift::new(
+                axis,
+                (0..parts).map(|at| part(size, parts, at)).collect(),
+                to,
+            );
             signature.before.extend(shift.map(|shift| (input, shift)));
             start += size;
         }

@@ -22,9 +22,15 @@ impl Shift {
         from: SmallVec<[Range<usize>; 4]>,
         to: SmallVec<[Range<usize>; 4]>,
     ) -> Option<Shift> {
-        let same = |(a, b): (&Range<usize>, &Range<usize>)| a == b || (a.is_empty() && b.is_empty());
+        let same =
+            |(a, b): (&Range<usize>, &Range<usize>)| a == b || (a.is_empty() && b.is_empty());
         let moves = !from.iter().zip(&to).all(same);
-        moves.then_some(Shift { axis, from, to, flip: false })
+        moves.then_some(Shift {
+            axis,
+            from,
+            to,
+            flip: false,
+        })
     }
 
     /// Rows that rank `at` sends to each, and receives from each.

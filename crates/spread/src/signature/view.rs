@@ -133,7 +133,10 @@ pub(super) fn narrow(
     parts: usize,
     at: usize,
 ) {
-    if let Axis::Slice { start, len, step, .. } = axis {
+    if let Axis::Slice {
+        start, len, step, ..
+    } = axis
+    {
         let (slice, _) = Ascending::new(*start, *len, *step);
         let rows = part(shape[split], parts, at);
         let seen = slice.seen(&rows);
@@ -174,7 +177,11 @@ impl Ascending {
 
     /// Which of the slice's indices lie in these rows.
     fn seen(&self, rows: &Range<usize>) -> Range<usize> {
-        let before = |row: usize| row.saturating_sub(self.start).div_ceil(self.step).min(self.len);
+        let before = |row: usize| {
+            row.saturating_sub(self.start)
+                .div_ceil(self.step)
+                .min(self.len)
+        };
         before(rows.start)..before(rows.end).max(before(rows.start))
     }
 }

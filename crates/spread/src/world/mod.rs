@@ -92,13 +92,20 @@ impl World {
     pub fn new(wire: Arc<dyn Wire>) -> World {
         World(wire)
     }
-}
 
-impl std::ops::Deref for World {
-    type Target = dyn Wire;
-
-    fn deref(&self) -> &Self::Target {
+    /// What is behind it.
+    pub fn wire(&self) -> &dyn Wire {
         &*self.0
+    }
+
+    /// Which rank this is.
+    pub fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.0.size()
     }
 }
 
@@ -109,7 +116,7 @@ impl fmt::Debug for World {
             "rank {} of {} ({})",
             self.rank(),
             self.size(),
-            self.name()
+            self.0.name()
         )
     }
 }
