@@ -13,15 +13,15 @@ const MAPPED: usize = 2 << 20;
 impl Tensor {
     /// The bytes of the elements as they lie in memory, where they are packed; `contiguous` packs them.
     pub fn as_bytes(&self) -> Option<&[u8]> {
-        match (self.is_contiguous(), self.is_empty()) {
-            (false, _) => None,
-            (true, true) => Some(&[]),
-            // SAFETY: a packed tensor has `nbytes` bytes from index zero on (T1), written before (T3); its memory is
-            // not written while it is borrowed, since writing needs the storage alone.
-            (true, false) => {
-                Some(unsafe { std::slice::from_raw_parts(self.as_ptr(), self.nbytes()) })
-            }
+        if !self.is_contiguous() {
+            return None;
         }
+        if self.is_empty() {
+            return Some(&[]);
+        }
+        // SAFETY: a packed tensor has `nbytes` bytes from index zero on (T1), written before (T3); its memory is not
+        // written while it is borrowed, since writing needs the storage alone.
+        Some(unsafe { std::slice::from_raw_parts(self.as_ptr(), self.nbytes()) })
     }
 
     /// The elements of all, row-major, one tensor after another, as one row.
