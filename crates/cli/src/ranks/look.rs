@@ -3,12 +3,12 @@
 use stridewise::Mesh;
 
 /// On a mesh of at most so many ranks a plan looks at all of them, on a larger one at no more.
-pub(super) const ALL: usize = 64;
+const FEW: usize = 64;
 
-/// The ranks to look at. On a large mesh: the first and the last along each mesh axis, whose parts are the largest and
+/// The ranks to look at: all of them where there are few, or where every one is wanted. Otherwise: the first and the last along each mesh axis, whose parts are the largest and
 /// the smallest there are, and some between them, spread evenly.
-pub(super) fn looked_at(mesh: &Mesh) -> Vec<usize> {
-    if mesh.ranks() <= ALL {
+pub(super) fn looked_at(mesh: &Mesh, every: bool) -> Vec<usize> {
+    if every || mesh.ranks() <= FEW {
         return (0..mesh.ranks()).collect();
     }
     // How many along each mesh axis.
@@ -17,7 +17,7 @@ pub(super) fn looked_at(mesh: &Mesh) -> Vec<usize> {
         let before = each.clone();
         for axis in 0..each.len() {
             let others: usize = each.iter().product::<usize>() / each[axis];
-            if each[axis] < mesh.sizes()[axis] && others * (each[axis] + 1) <= ALL {
+            if each[axis] < mesh.sizes()[axis] && others * (each[axis] + 1) <= FEW {
                 each[axis] += 1;
             }
         }
@@ -57,11 +57,11 @@ mod tests {
             &[1 << 20, 1 << 20, 4],
         ] {
             let mesh = Mesh::new(sizes).unwrap();
-            let ranks = looked_at(&mesh);
+            let ranks = looked_at(&mesh, false);
             assert!(ranks.is_sorted_by(|a, b| a < b), "{sizes:?}");
-            assert_eq!(ranks.len().min(ALL), ranks.len(), "{sizes:?}");
-            assert!(mesh.ranks() > ALL || ranks.len() == mesh.ranks());
-            assert!(mesh.ranks() < ALL || ranks.len() > ALL / 2, "{sizes:?}");
+            assert!(ranks.len() <= FEW, "{sizes:?}");
+            assert!(mesh.ranks() > FEW || ranks.len() == mesh.ranks());
+            assert!(mesh.ranks() < FEW || ranks.len() > FEW / 2, "{sizes:?}");
             for corner in 0..1 << sizes.len() {
                 let rank = sizes.iter().enumerate().fold(0, |rank, (axis, size)| {
                     rank * size + if corner >> axis & 1 == 1 { size - 1 } else { 0 }

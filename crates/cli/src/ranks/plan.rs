@@ -62,9 +62,10 @@ pub(crate) fn plan(
     program: &Program,
     given: &Given,
     inputs: &[Sketch],
+    every_rank: bool,
     note: Option<&'static str>,
 ) -> Result<Plan, Failure> {
-    let ranks = looked_at(&given.mesh);
+    let ranks = looked_at(&given.mesh, every_rank);
     let mut plan = Plan {
         program: program.source.clone(),
         mesh: given.mesh.clone(),

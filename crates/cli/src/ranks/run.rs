@@ -117,7 +117,9 @@ fn on_rank(
     let spread = Spread::new(Cpu, world, given.mesh.clone()).map_err(other)?;
     let mut held = Vec::new();
     for (at, (x, sbp)) in inputs.iter().zip(&given.sbp).enumerate() {
-        let placed = spread.from_whole(x.clone(), sbp);
+        let placed = spread
+            .part_of(x.shape(), x.dtype(), sbp)
+            .and_then(|_| spread.from_whole(x.clone(), sbp));
         held.push(placed.map_err(|error| (misplaced(at + 1, &error), error))?);
     }
     // Each keeps its part of what all of them have.

@@ -1,4 +1,5 @@
-//! A plan on a mesh as a table: below each step the changes of layout that it needs.
+//! A plan on a mesh as a table: below each step the changes of layout that it needs. Where the columns would be too
+//! wide, calls stand on lines of their own, above their figures.
 
 use std::io::Write;
 
@@ -21,37 +22,47 @@ const HEAD: [&str; 7] = [
     "received",
     "memory",
 ];
-/// Those that are cut where there is no room, and what is left of them at least.
-const CUT: [(usize, usize); 4] = [(0, 16), (4, 12), (2, 12), (3, 8)];
+/// The columns that are cut where there is still no room, and what is left of them at least.
+const CUT: [(usize, usize); 4] = [(4, 14), (2, 14), (3, 8), (1, 5)];
 const RECEIVED: usize = 5;
+/// The widest a call may be beside its figures.
+const CALL: usize = 36;
 
 /// Writes the table.
 pub(super) fn write(plan: &Plan, paint: Paint, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "{}", paint.bold(&title(plan)))?;
     let mut cells: Vec<[String; 7]> = plan.rows.iter().map(cells).collect();
-    let width = fit(&mut cells, paint.width());
-    let grid = Grid::new(HEAD, &cells);
-    writeln!(out, "{}", grid.head(paint))?;
+    let stacked = fit(&mut cells, paint.width());
+    let head = match stacked {
+        true => HEAD.map(|name| if name == "step" { "" } else { name }),
+        false => HEAD,
+    };
+    let grid = Grid::new(head, &cells);
     // Where the bytes of a change stand.
     let column: usize = (0..RECEIVED).map(|at| grid.width(at) + 2).sum();
+    let indent = if stacked { "    " } else { "  " };
+    writeln!(out, "{}", paint.bold(&title(plan)))?;
+    writeln!(out, "{}", grid.head(paint))?;
     for (row, cells) in plan.rows.iter().zip(&cells) {
-        let mut line = grid.line(cells);
-        line[0] = match row.is_input {
-            true => paint.bold(&line[0]),
-            false => paint.cyan(&line[0]),
+        let coloured = |text: &str| match row.is_input {
+            true => paint.bold(text),
+            false => paint.cyan(text),
         };
+        let mut line = grid.line(cells);
+        match stacked {
+            true => writeln!(out, "{}", coloured(&cut(&row.text, paint.width())))?,
+            false => line[0] = coloured(&line[0]),
+        }
         writeln!(out, "{}", line.join("  ").trim_end())?;
         for change in &row.changes {
-            let text = cut(&change_text(change), column - 2);
-            let figure = bytes_of(change.bytes);
+            let text = cut(&format!("{indent}{}", change_text(change)), column - 2);
             let line = match is_collective(change) {
-                true => paint.yellow(&format!("{text:<column$}{figure}")),
+                true => paint.yellow(&format!("{text:<column$}{}", bytes_of(change.bytes))),
                 false => paint.dim(&text),
             };
             writeln!(out, "{line}")?;
         }
         if let Some(dims) = &row.dims {
-            let dims = cut(&format!("  dims {dims}"), width);
+            let dims = cut(&format!("{indent}dims {dims}"), paint.width());
             writeln!(out, "{}", paint.dim(&dims))?;
         }
     }
@@ -67,12 +78,12 @@ fn title(plan: &Plan) -> String {
     let (mesh, ranks) = (&plan.mesh, plan.mesh.ranks());
     let ranks = match mesh.rank() {
         1 => count(ranks, "rank"),
-        _ => format!("a mesh of {mesh}, {}", count(ranks, "rank")),
+        _ => format!("{mesh} ranks"),
     };
     match plan.looked_at == plan.mesh.ranks() {
-        true => format!("{ranks}; figures of the rank that has most"),
+        true => format!("{ranks}; figures of the one that has most"),
         false => format!(
-            "{ranks}; figures of the one that has most of {} looked at",
+            "{ranks}; figures of the one that has most, of {} looked at",
             plan.looked_at
         ),
     }
@@ -84,7 +95,7 @@ fn cells(row: &Row) -> [String; 7] {
         false => bytes_of(row.received),
     };
     [
-        row.text.clone(),
+        cut(&row.text, CALL),
         row.listed(|x| x.dtype.short_name().to_string()),
         row.shapes(),
         row.listed(|x| sbp::text(&x.sbp)),
@@ -94,26 +105,37 @@ fn cells(row: &Row) -> [String; 7] {
     ]
 }
 
-/// Cuts cells so that rows fit, where they can; how wide they then are.
-fn fit(cells: &mut [[String; 7]], width: usize) -> usize {
-    for (column, least) in CUT {
-        let grid = Grid::new(HEAD, cells);
+/// Makes rows fit: calls go to lines of their own, and then cells are cut. Whether that was needed.
+fn fit(cells: &mut [[String; 7]], width: usize) -> bool {
+    let too_much = |cells: &[[String; 7]], head: [&str; 7]| {
+        let grid = Grid::new(head, cells);
         let now = (0..HEAD.len()).map(|at| grid.width(at) + 2).sum::<usize>() - 2;
-        let room = grid.width(column).saturating_sub(now.saturating_sub(width));
+        (now.saturating_sub(width), grid)
+    };
+    if too_much(cells, HEAD).0 == 0 {
+        return false;
+    }
+    for row in cells.iter_mut() {
+        row[0] = String::new();
+    }
+    let head = HEAD.map(|name| if name == "step" { "" } else { name });
+    for (column, least) in CUT {
+        let (over, grid) = too_much(cells, head);
+        let room = grid.width(column).saturating_sub(over).max(least);
         for row in cells.iter_mut() {
-            row[column] = cut(&row[column], room.max(least));
+            row[column] = cut(&row[column], room);
         }
     }
-    width
+    true
 }
 
 fn change_text(change: &Moved) -> String {
     format!(
-        "  {} {} of {}, mesh axis {}",
+        "{} {}, mesh axis {}, of {}",
         change.what.name(),
         way(change),
-        tuple(&change.shape),
-        change.mesh_axis
+        change.mesh_axis,
+        tuple(&change.shape)
     )
 }
 
