@@ -40,6 +40,11 @@ impl<E: Local> Global<E> {
         &self.sbp
     }
 
+    /// Its engine.
+    pub fn spread(&self) -> &Spread<E> {
+        &self.spread
+    }
+
     /// This rank's part.
     pub fn to_local(&self) -> E::Value {
         self.local.clone()
