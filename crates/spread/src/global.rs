@@ -3,14 +3,14 @@
 use std::fmt;
 
 use stridewise_core::dtype::DType;
-use stridewise_core::engine::Value;
+use stridewise_core::engine::{Engine, Value};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::size::{Shape, tuple};
 use stridewise_core::smallvec::SmallVec;
 
 use crate::engine::Spread;
 use crate::local::Local;
-use crate::path::{Ways, local_shape};
+use crate::path::{Change, Ways, local_shape};
 use crate::sbp::{NdSbp, Sbp, text};
 
 /// One logical tensor over the ranks of a mesh: this rank's part of it.
@@ -71,7 +71,13 @@ impl<E: Local> Global<E> {
                     .help("only what is broadcast can become a partial sum, and nothing becomes a partial maximum or minimum"),
             )
         })?;
-        self.changed(&changes, "to_sbp")
+        let mut x = self.changed(&changes, "to_sbp")?;
+        let sliced = |change: &Change| change.from == Sbp::Broadcast && change.to.axis().is_some();
+        if changes.iter().any(sliced) {
+            // A part that looked into the whole would keep all of it in memory.
+            x.local = self.spread.inner().copy(&x.local)?;
+        }
+        Ok(x)
     }
 
     /// All of it, on every rank.
