@@ -3,7 +3,7 @@
 use std::fmt;
 
 use stridewise_core::dtype::DType;
-use stridewise_core::engine::{Engine, Value};
+use stridewise_core::engine::Value;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::size::{Shape, tuple};
 use stridewise_core::smallvec::SmallVec;
