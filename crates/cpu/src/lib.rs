@@ -13,4 +13,5 @@ mod tensor;
 
 pub use element::Element;
 pub use engine::Cpu;
+pub use kernels::reduce::{Reduction, reduce, reduce_all};
 pub use tensor::Tensor;

@@ -6,16 +6,7 @@ use std::str::FromStr;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::smallvec::SmallVec;
 
-/// How partial tensors become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reduction {
-    /// By addition; integers wrap, bool is the logical or.
-    Sum,
-    /// By the largest; NaN where one is NaN. Not for complex numbers.
-    Max,
-    /// By the smallest; NaN where one is NaN. Not for complex numbers.
-    Min,
-}
+pub use stridewise_cpu::Reduction;
 
 /// How the ranks along one mesh axis hold a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,20 +21,6 @@ pub enum Sbp {
 
 /// One [`Sbp`] for each mesh axis. The first mesh axis cuts the tensor, the next one cuts its parts, and so on.
 pub type NdSbp = SmallVec<[Sbp; 3]>;
-
-impl Reduction {
-    /// All of them.
-    pub const ALL: [Reduction; 3] = [Reduction::Sum, Reduction::Max, Reduction::Min];
-
-    /// `sum`, `max` or `min`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reduction::Sum => "sum",
-            Reduction::Max => "max",
-            Reduction::Min => "min",
-        }
-    }
-}
 
 impl Sbp {
     /// The axis that is split, if one is.

@@ -17,6 +17,7 @@ pub mod copy;
 pub mod gather;
 pub mod index;
 mod loops;
+pub mod reduce;
 #[cfg(test)]
 mod sample;
 pub mod scatter_add;
