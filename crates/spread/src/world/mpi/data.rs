@@ -10,7 +10,7 @@ use stridewise_core::DType;
 use stridewise_core::error::Result;
 
 use super::flight::{Flight, Tag, Trouble};
-use super::link::Link;
+use super::link::{Link, abort};
 use crate::mesh::{Line, part};
 use crate::sbp::Reduction;
 use crate::world::Collective;
@@ -23,33 +23,32 @@ const CHUNK: usize = 1 << 20;
 /// The same for all of the others together, as far as chunks of a reasonable size allow.
 const WINDOW: usize = 16 << 20;
 
+/// Memory for what is to be reduced, kept from one collective to the next.
+#[derive(Default)]
+pub(super) struct Rooms(Vec<Box<[u8]>>);
+
+impl Rooms {
+    fn take(&mut self, len: usize) -> Box<[u8]> {
+        match self.0.pop() {
+            Some(room) if room.len() >= len => room,
+            _ => vec![0; len].into(),
+        }
+    }
+}
+
 /// One rank's part in a collective.
 pub(super) struct Moving<'a> {
     pub(super) link: &'a Link,
     pub(super) line: Line,
     /// Where this rank stands on the line.
     pub(super) at: usize,
-    pub(super) width: usize,
     pub(super) what: Collective<'a>,
+    pub(super) dtype: DType,
     pub(super) send: &'a [u8],
-}
-
-/// Why nothing was moved, or not all of it.
-pub(super) enum Stopped {
-    Trouble(Trouble),
-    Error(stridewise_core::error::Error),
-}
-
-impl From<Trouble> for Stopped {
-    fn from(trouble: Trouble) -> Stopped {
-        Stopped::Trouble(trouble)
-    }
-}
-
-impl From<stridewise_core::error::Error> for Stopped {
-    fn from(error: stridewise_core::error::Error) -> Stopped {
-        Stopped::Error(error)
-    }
+    /// How long to wait for bytes.
+    pub(super) patience: Duration,
+    /// What this is, where the job must end because of it.
+    pub(super) call: &'a dyn Fn() -> String,
 }
 
 impl<'a> Moving<'a> {
@@ -71,9 +70,9 @@ impl<'a> Moving<'a> {
 
     /// Bytes that each of the line reduces in an all-reduce.
     fn parts(&self) -> Vec<usize> {
-        let elements = self.send.len() / self.width;
+        let elements = self.send.len() / self.dtype.width();
         let places = 0..self.line.len;
-        places.map(|at| part(elements, self.line.len, at).len() * self.width).collect()
+        places.map(|at| part(elements, self.line.len, at).len() * self.dtype.width()).collect()
     }
 
     fn rank(&self, at: usize) -> usize {
@@ -91,23 +90,23 @@ impl<'a> Moving<'a> {
         &self,
         recv: &mut [u8],
         came: &[Box<[u8]>],
-        dtype: DType,
-        patience: Duration,
-    ) -> Result<(), Stopped> {
+        rooms: &mut Rooms,
+    ) -> Result<()> {
         let pieces = self.pieces();
         match self.what {
             Collective::AllGather { counts: from } | Collective::AllToAll { recv: from, .. } => {
-                self.exchange(&pieces, cut_mut(recv, from), came, patience)
+                self.exchange(&pieces, cut_mut(recv, from), came);
+                Ok(())
             }
             Collective::ReduceScatter { by, .. } => {
-                self.reduce(&pieces, recv, came, (dtype, by), patience)
+                self.reduce(&pieces, recv, came, by, rooms)
             }
             Collective::AllReduce { by } if self.send.len() <= SMALL => {
-                self.reduce(&pieces, recv, came, (dtype, by), patience)
+                self.reduce(&pieces, recv, came, by, rooms)
             }
             Collective::AllReduce { by } => {
                 let mut parts = cut_mut(recv, &self.parts());
-                self.reduce(&pieces, parts[self.at], came, (dtype, by), patience)?;
+                self.reduce(&pieces, parts[self.at], came, by, rooms)?;
                 let own = std::mem::take(&mut parts[self.at]);
                 let mut flight = Flight::new(self.link);
                 for (at, part) in parts.into_iter().enumerate() {
@@ -116,20 +115,15 @@ impl<'a> Moving<'a> {
                 for at in self.others() {
                     flight.send(own, self.rank(at), Tag::Data);
                 }
-                land(flight, patience)
+                self.land(&mut flight);
+                Ok(())
             }
             Collective::Barrier => Ok(()),
         }
     }
 
     /// Sends each its piece, and receives one of each.
-    fn exchange(
-        &self,
-        pieces: &[&[u8]],
-        targets: Vec<&mut [u8]>,
-        came: &[Box<[u8]>],
-        patience: Duration,
-    ) -> Result<(), Stopped> {
+    fn exchange(&self, pieces: &[&[u8]], targets: Vec<&mut [u8]>, came: &[Box<[u8]>]) {
         let mut flight = Flight::new(self.link);
         let mut own: &mut [u8] = &mut [];
         for (at, target) in targets.into_iter().enumerate() {
@@ -145,7 +139,7 @@ impl<'a> Moving<'a> {
             flight.send(pieces[at], self.rank(at), Tag::Data);
         }
         own.copy_from_slice(pieces[self.at]);
-        land(flight, patience)
+        self.land(&mut flight);
     }
 
     /// Sends each its piece, and reduces what comes with this rank's own, in the order of the line. It goes chunk by
@@ -155,64 +149,71 @@ impl<'a> Moving<'a> {
         pieces: &[&[u8]],
         into: &mut [u8],
         came: &[Box<[u8]>],
-        (dtype, by): (DType, Reduction),
-        patience: Duration,
-    ) -> Result<(), Stopped> {
-        let chunk = (WINDOW / 2 / self.line.len).clamp(CHUNK / 16, CHUNK);
+        by: Reduction,
+        rooms: &mut Rooms,
+    ) -> Result<()> {
+        let chunk = (WINDOW / 2 / self.line.len).clamp(CHUNK / 16, CHUNK) / 16 * 16;
+        let total = into.len();
         let far = |len: usize| len > SMALL;
-        let longest = pieces.iter().map(|piece| piece.len()).chain([into.len()]).max();
-        let steps = longest.unwrap_or(0).div_ceil(chunk);
-        let of = |len: usize, step: usize| (step * chunk).min(len)..((step + 1) * chunk).min(len);
-        let begin = |step: usize, spare: &mut Vec<Box<[u8]>>| {
+        let longest = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
+        let steps = longest.div_ceil(chunk);
+        let span = |len: usize, step: usize| (step * chunk).min(len)..((step + 1) * chunk).min(len);
+        let begin = |step: usize, rooms: &mut Rooms| {
             let mut flight = Flight::new(self.link);
-            let len = of(into.len(), step).len();
-            if far(into.len()) && len > 0 {
+            let len = span(total, step).len();
+            if far(total) && len > 0 {
                 for at in (0..self.line.len).filter(|at| *at != self.at) {
-                    let room = spare.pop().unwrap_or_else(|| vec![0; chunk].into());
-                    flight.receive_owned(room, len, self.rank(at), Tag::Data);
+                    flight.receive_owned(rooms.take(chunk), len, self.rank(at), Tag::Data);
                 }
             }
             for at in self.others().filter(|at| far(pieces[*at].len())) {
-                flight.send(&pieces[at][of(pieces[at].len(), step)], self.rank(at), Tag::Data);
+                let piece = &pieces[at][span(pieces[at].len(), step)];
+                flight.send(piece, self.rank(at), Tag::Data);
             }
             flight
         };
-        let mut spare = Vec::new();
-        let mut next = (steps > 0).then(|| begin(0, &mut spare));
+        let mut next = (steps > 0).then(|| begin(0, rooms));
         for step in 0..steps {
-            let Some(mut flight) = next.take() else { break };
+            let now = next.take();
             if step + 1 < steps {
-                next = Some(begin(step + 1, &mut spare));
+                next = Some(begin(step + 1, rooms));
             }
-            flight.wait(patience)?;
+            let Some(mut flight) = now else { break };
+            self.land(&mut flight);
             let arrived = flight.owned();
-            let span = of(into.len(), step);
-            let target = &mut into[span.clone()];
-            if !target.is_empty() {
-                let mut others = arrived.iter();
-                let sources = (0..self.line.len).map(|at| match at == self.at {
-                    true => &pieces[at][span.clone()],
-                    false if far(into_len(pieces, self.at)) => match others.next() {
-                        Some(bytes) => &bytes[..span.len()],
-                        None => &[],
-                    },
-                    false => &came[at][span.clone()],
-                });
-                stridewise_cpu::reduce_all(dtype, by, target, &sources.collect::<Vec<_>>())?;
+            let span = span(total, step);
+            if !span.is_empty() {
+                // The others in the order of the line, with this rank among them.
+                let mut sources: Vec<&[u8]> = match far(total) {
+                    true => arrived.iter().map(|bytes| &bytes[..span.len()]).collect(),
+                    false => came.iter().map(|bytes| &bytes[..]).collect(),
+                };
+                let own = &pieces[self.at][span.clone()];
+                match far(total) {
+                    true => sources.insert(self.at, own),
+                    false => sources[self.at] = own,
+                }
+                stridewise_cpu::reduce_all(self.dtype, by, &mut into[span], &sources)?;
             }
-            spare.extend(arrived);
+            rooms.0.extend(arrived);
         }
         Ok(())
     }
-}
 
-/// What this rank reduces is as long as its own piece.
-fn into_len(pieces: &[&[u8]], at: usize) -> usize {
-    pieces[at].len()
-}
-
-fn land(mut flight: Flight<'_>, patience: Duration) -> Result<(), Stopped> {
-    Ok(flight.wait(patience)?)
+    /// Waits until everything has come. What is under way cannot be called back, and the memory it goes to is the
+    /// caller's: where it does not come, the job ends here.
+    fn land(&self, flight: &mut Flight<'_>) {
+        let why = match flight.wait(self.patience) {
+            Ok(()) => return,
+            Err(Trouble::Late(rank)) => format!(
+                "rank {rank} had agreed, but its bytes have not come for {} s",
+                self.patience.as_secs_f64()
+            ),
+            Err(Trouble::Broken(text)) => text,
+        };
+        let (rank, call) = (self.link.rank, (self.call)());
+        abort(&format!("rank {rank} ends the job in {call}: {why}"));
+    }
 }
 
 /// Bytes in pieces of these sizes.

@@ -47,12 +47,14 @@ struct Message {
     with: usize,
     receives: bool,
     landed: bool,
+    /// Which of the flight's own bytes, where it is some of them.
+    owned: usize,
 }
 
-/// A message that has come, as the place of its receipt among all messages of the flight, and its bytes' number.
+/// A message that has been received.
 pub(super) struct Landed {
-    pub(super) message: usize,
-    pub(super) bytes: usize,
+    message: usize,
+    bytes: usize,
 }
 
 /// MPI counts in 32 bits. What is longer goes in pieces of this many bytes.
@@ -97,13 +99,18 @@ impl<'a> Flight<'a> {
         self.owned.push(bytes);
     }
 
-    /// Receives up to `len` bytes into memory that the flight keeps until it lands; says which message it is.
-    pub(super) fn receive_owned(&mut self, mut bytes: Box<[u8]>, len: usize, from: usize, tag: Tag) -> usize {
+    /// Receives up to `len` bytes into memory that the flight keeps until it has landed.
+    pub(super) fn receive_owned(&mut self, mut bytes: Box<[u8]>, len: usize, from: usize, tag: Tag) {
         let len = len.min(bytes.len());
         // SAFETY: F1: a box stays where it is when the flight moves.
         unsafe { self.begin(bytes.as_mut_ptr(), len, from, tag, true) }
         self.owned.push(bytes);
-        self.messages.len() - 1
+    }
+
+    /// From which rank a message into the flight's own memory came, and what it says.
+    pub(super) fn message(&self, landed: &Landed) -> (usize, &[u8]) {
+        let message = &self.messages[landed.message];
+        (message.with, &self.owned[message.owned][..landed.bytes])
     }
 
     /// # Safety
@@ -128,6 +135,7 @@ impl<'a> Flight<'a> {
             with,
             receives,
             landed: false,
+            owned: self.owned.len(),
         });
         self.left += 1;
     }
