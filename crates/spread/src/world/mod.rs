@@ -14,6 +14,8 @@ use stridewise_core::error::{Error, Result};
 use crate::mesh::Line;
 use crate::sbp::Reduction;
 
+pub mod agree;
+
 /// A rank's end of a world. Clones are the same end.
 #[derive(Clone)]
 pub struct World(Arc<dyn Wire>);
