@@ -9,6 +9,7 @@ use std::time::Duration;
 use stridewise_core::DType;
 use stridewise_core::error::Result;
 
+use super::control::Came;
 use super::flight::{Flight, Tag, Trouble};
 use super::link::{Link, abort};
 use crate::mesh::{Line, part};
@@ -42,13 +43,13 @@ pub(super) struct Moving<'a> {
     pub(super) line: Line,
     /// Where this rank stands on the line.
     pub(super) at: usize,
+    /// On whose behalf.
+    pub(super) operator: &'a str,
     pub(super) what: Collective<'a>,
     pub(super) dtype: DType,
     pub(super) send: &'a [u8],
     /// How long to wait for bytes.
     pub(super) patience: Duration,
-    /// What this is, where the job must end because of it.
-    pub(super) call: &'a dyn Fn() -> String,
 }
 
 impl<'a> Moving<'a> {
@@ -72,7 +73,9 @@ impl<'a> Moving<'a> {
     fn parts(&self) -> Vec<usize> {
         let elements = self.send.len() / self.dtype.width();
         let places = 0..self.line.len;
-        places.map(|at| part(elements, self.line.len, at).len() * self.dtype.width()).collect()
+        places
+            .map(|at| part(elements, self.line.len, at).len() * self.dtype.width())
+            .collect()
     }
 
     fn rank(&self, at: usize) -> usize {
@@ -86,21 +89,14 @@ impl<'a> Moving<'a> {
     }
 
     /// Moves everything. `came` has the pieces that came with the agreement, by place.
-    pub(super) fn run(
-        &self,
-        recv: &mut [u8],
-        came: &[Box<[u8]>],
-        rooms: &mut Rooms,
-    ) -> Result<()> {
+    pub(super) fn run(&self, recv: &mut [u8], came: &[Came], rooms: &mut Rooms) -> Result<()> {
         let pieces = self.pieces();
         match self.what {
             Collective::AllGather { counts: from } | Collective::AllToAll { recv: from, .. } => {
                 self.exchange(&pieces, cut_mut(recv, from), came);
                 Ok(())
             }
-            Collective::ReduceScatter { by, .. } => {
-                self.reduce(&pieces, recv, came, by, rooms)
-            }
+            Collective::ReduceScatter { by, .. } => self.reduce(&pieces, recv, came, by, rooms),
             Collective::AllReduce { by } if self.send.len() <= SMALL => {
                 self.reduce(&pieces, recv, came, by, rooms)
             }
@@ -123,14 +119,14 @@ impl<'a> Moving<'a> {
     }
 
     /// Sends each its piece, and receives one of each.
-    fn exchange(&self, pieces: &[&[u8]], targets: Vec<&mut [u8]>, came: &[Box<[u8]>]) {
+    fn exchange(&self, pieces: &[&[u8]], targets: Vec<&mut [u8]>, came: &[Came]) {
         let mut flight = Flight::new(self.link);
         let mut own: &mut [u8] = &mut [];
         for (at, target) in targets.into_iter().enumerate() {
             if at == self.at {
                 own = target;
             } else if target.len() <= SMALL {
-                target.copy_from_slice(&came[at]);
+                target.copy_from_slice(&came[at].piece);
             } else {
                 flight.receive(target, self.rank(at), Tag::Data);
             }
@@ -148,7 +144,7 @@ impl<'a> Moving<'a> {
         &self,
         pieces: &[&[u8]],
         into: &mut [u8],
-        came: &[Box<[u8]>],
+        came: &[Came],
         by: Reduction,
         rooms: &mut Rooms,
     ) -> Result<()> {
@@ -186,7 +182,7 @@ impl<'a> Moving<'a> {
                 // The others in the order of the line, with this rank among them.
                 let mut sources: Vec<&[u8]> = match far(total) {
                     true => arrived.iter().map(|bytes| &bytes[..span.len()]).collect(),
-                    false => came.iter().map(|bytes| &bytes[..]).collect(),
+                    false => came.iter().map(|came| &came.piece[..]).collect(),
                 };
                 let own = &pieces[self.at][span.clone()];
                 match far(total) {
@@ -205,14 +201,16 @@ impl<'a> Moving<'a> {
     fn land(&self, flight: &mut Flight<'_>) {
         let why = match flight.wait(self.patience) {
             Ok(()) => return,
-            Err(Trouble::Late(rank)) => format!(
-                "rank {rank} had agreed, but its bytes have not come for {} s",
+            Err(Trouble::Late(ranks)) => format!(
+                "ranks {ranks:?} had agreed, but their bytes did not come within {} seconds",
                 self.patience.as_secs_f64()
             ),
             Err(Trouble::Broken(text)) => text,
         };
-        let (rank, call) = (self.link.rank, (self.call)());
-        abort(&format!("rank {rank} ends the job in {call}: {why}"));
+        let (rank, what, operator) = (self.link.rank, self.what.name(), self.operator);
+        abort(&format!(
+            "rank {rank} ends the job in {what} for `{operator}`: {why}"
+        ));
     }
 }
 

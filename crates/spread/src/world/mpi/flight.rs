@@ -23,8 +23,8 @@ pub(super) enum Tag {
 
 /// Why a flight has not landed.
 pub(super) enum Trouble {
-    /// Time is over, and this rank has not sent or taken its message.
-    Late(usize),
+    /// Time is over, and these ranks have not sent or taken their messages.
+    Late(Vec<usize>),
     /// MPI says that something is wrong.
     Broken(String),
 }
@@ -91,7 +91,12 @@ impl<'a> Flight<'a> {
     }
 
     /// Sends bytes that the flight keeps.
-    pub(super) fn send_owned(&mut self, bytes: Box<[u8]>, to: impl IntoIterator<Item = usize>, tag: Tag) {
+    pub(super) fn send_owned(
+        &mut self,
+        bytes: Box<[u8]>,
+        to: impl IntoIterator<Item = usize>,
+        tag: Tag,
+    ) {
         for to in to {
             // SAFETY: F1: a box stays where it is when the flight moves.
             unsafe { self.begin(bytes.as_ptr().cast_mut(), bytes.len(), to, tag, false) }
@@ -100,7 +105,13 @@ impl<'a> Flight<'a> {
     }
 
     /// Receives up to `len` bytes into memory that the flight keeps until it has landed.
-    pub(super) fn receive_owned(&mut self, mut bytes: Box<[u8]>, len: usize, from: usize, tag: Tag) {
+    pub(super) fn receive_owned(
+        &mut self,
+        mut bytes: Box<[u8]>,
+        len: usize,
+        from: usize,
+        tag: Tag,
+    ) {
         let len = len.min(bytes.len());
         // SAFETY: F1: a box stays where it is when the flight moves.
         unsafe { self.begin(bytes.as_mut_ptr(), len, from, tag, true) }
@@ -163,12 +174,20 @@ impl<'a> Flight<'a> {
             )
         };
         check(code, "MPI_Testsome").map_err(|error| {
-            let code = self.statuses.iter().find(|s| s.MPI_ERROR != ffi::MPI_SUCCESS as c_int);
+            let code = self
+                .statuses
+                .iter()
+                .find(|s| s.MPI_ERROR != ffi::MPI_SUCCESS as c_int);
             let inner = code.and_then(|s| check(s.MPI_ERROR, "a message").err());
             Trouble::Broken(inner.unwrap_or(error).to_string())
         })?;
         // Where nothing is under way the count is a negative constant.
-        for (place, status) in self.places.iter().zip(&self.statuses).take(count.max(0) as usize) {
+        for (place, status) in self
+            .places
+            .iter()
+            .zip(&self.statuses)
+            .take(count.max(0) as usize)
+        {
             let mut bytes = 0;
             // SAFETY: the status was written by the call above.
             unsafe { ffi::MPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut bytes) };
@@ -190,11 +209,17 @@ impl<'a> Flight<'a> {
         self.left == 0
     }
 
-    /// A rank that others wait for: one that has not sent, or else one that has not taken what it was sent.
-    pub(super) fn late(&self) -> Option<usize> {
-        let mut left = self.messages.iter().filter(|message| !message.landed);
-        let any = left.clone().next();
-        left.find(|message| message.receives).or(any).map(|message| message.with)
+    /// The ranks that have not sent, or else those that have not taken what they were sent.
+    pub(super) fn late(&self) -> Vec<usize> {
+        let left = || self.messages.iter().filter(|message| !message.landed);
+        let silent = left().any(|message| message.receives);
+        let mut ranks: Vec<usize> = left()
+            .filter(|message| message.receives == silent)
+            .map(|message| message.with)
+            .collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
     }
 
     /// The bytes that the flight kept, in the order they were given, when all have landed.
@@ -209,11 +234,13 @@ impl<'a> Flight<'a> {
         let mut landed = Vec::new();
         loop {
             self.look(&mut landed)?;
-            match self.late() {
-                None => return Ok(()),
-                Some(rank) if begun.elapsed() > patience => return Err(Trouble::Late(rank)),
-                Some(_) => std::thread::yield_now(),
+            if self.is_down() {
+                return Ok(());
             }
+            if begun.elapsed() > patience {
+                return Err(Trouble::Late(self.late()));
+            }
+            std::thread::yield_now();
         }
     }
 }

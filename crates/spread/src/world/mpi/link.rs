@@ -139,7 +139,12 @@ fn flag(ask: unsafe extern "C" fn(*mut c_int) -> c_int) -> bool {
 /// Calls `ask` when MPI is about to be stopped, by whomever: MPI lets go of what is tied to the communicator of this
 /// process alone before anything else.
 pub(super) fn before_stop(ask: extern "C" fn()) -> Result<()> {
-    unsafe extern "C" fn gone(_: ffi::MPI_Comm, _: c_int, _: *mut c_void, ask: *mut c_void) -> c_int {
+    unsafe extern "C" fn gone(
+        _: ffi::MPI_Comm,
+        _: c_int,
+        _: *mut c_void,
+        ask: *mut c_void,
+    ) -> c_int {
         // SAFETY: `ask` is the function that was tied below.
         unsafe { std::mem::transmute::<*mut c_void, extern "C" fn()>(ask)() };
         ffi::MPI_SUCCESS as c_int
