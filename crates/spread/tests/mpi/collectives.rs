@@ -9,7 +9,7 @@ use stridewise_spread::{Call, Collective, Line, Mesh, Reduction, World};
 
 use crate::{Case, Outcome};
 
-pub(crate) const CASES: [Case; 7] = [
+pub(crate) const CASES: [Case; 8] = [
     fine("collectives_of_all_types_and_sizes", &[2, 4], everything),
     fine("lines_of_a_mesh", &[4], lines),
     fine(
@@ -20,6 +20,11 @@ pub(crate) const CASES: [Case; 7] = [
     fine("max_and_min_keep_nan_wherever_it_is", &[4], nan),
     fine("messages_of_any_length", &[2, 4], messages),
     fine("records_that_fit_no_letter", &[4], long_records),
+    fine(
+        "more_bytes_than_go_into_one_message",
+        &[2],
+        several_messages,
+    ),
     fine("one_rank_alone", &[1], everything),
 ];
 
@@ -50,25 +55,29 @@ fn number(rank: usize, index: usize) -> u64 {
     (((rank * 31 + index) * 2_654_435_761) >> 7) as u64 % 5
 }
 
-/// A small number as an element.
-fn element(dtype: DType, value: u64) -> Vec<u8> {
-    let float = value as f32;
-    match dtype {
-        DType::Bool => vec![u8::from(value != 0)],
-        DType::F16 => f16::from_f32(float).to_ne_bytes().to_vec(),
-        DType::BF16 => bf16::from_f32(float).to_ne_bytes().to_vec(),
-        DType::F32 => float.to_ne_bytes().to_vec(),
-        DType::F64 => f64::from(float).to_ne_bytes().to_vec(),
-        DType::C64 => [float, float * 2.0].map(f32::to_ne_bytes).concat(),
-        DType::C128 => [float, float * 2.0]
-            .map(|x| f64::from(x).to_ne_bytes())
-            .concat(),
-        _ => value.to_le_bytes()[..dtype.width()].to_vec(),
-    }
-}
-
+/// Small numbers as elements.
 fn elements(dtype: DType, values: impl Iterator<Item = u64>) -> Vec<u8> {
-    values.flat_map(|value| element(dtype, value)).collect()
+    let mut bytes = Vec::new();
+    for value in values {
+        let float = value as f32;
+        match dtype {
+            DType::Bool => bytes.push(u8::from(value != 0)),
+            DType::F16 => bytes.extend(f16::from_f32(float).to_ne_bytes()),
+            DType::BF16 => bytes.extend(bf16::from_f32(float).to_ne_bytes()),
+            DType::F32 => bytes.extend(float.to_ne_bytes()),
+            DType::F64 => bytes.extend(f64::from(float).to_ne_bytes()),
+            DType::C64 => {
+                bytes.extend(float.to_ne_bytes());
+                bytes.extend((float * 2.0).to_ne_bytes());
+            }
+            DType::C128 => {
+                bytes.extend(f64::from(float).to_ne_bytes());
+                bytes.extend(f64::from(float * 2.0).to_ne_bytes());
+            }
+            _ => bytes.extend(&value.to_le_bytes()[..dtype.width()]),
+        }
+    }
+    bytes
 }
 
 fn reduced(dtype: DType, by: Reduction, line: Line, index: usize) -> u64 {
@@ -179,15 +188,36 @@ fn everything() -> Result<()> {
             each(&world, line, dtype, &sizes)?;
         }
     }
-    // More than one chunk of what is reduced, and parts that are no multiple of it.
-    for dtype in [DType::F32, DType::C128] {
-        let large: Vec<usize> = (0..line.len).map(|at| 300_001 + at).collect();
+    // More than one chunk of what is reduced, parts that are no multiple of it, and one rank that has everything.
+    for (dtype, many) in [(DType::I32, 300_001), (DType::C128, 150_000)] {
+        let large: Vec<usize> = (0..line.len).map(|at| many + at).collect();
         each(&world, line, dtype, &large)?;
-        let one: Vec<usize> = (0..line.len)
-            .map(|at| 600_001 * usize::from(at == 0))
-            .collect();
-        each(&world, line, dtype, &one)?;
+        let one = |at: usize| many * usize::from(at == 0);
+        each(
+            &world,
+            line,
+            dtype,
+            &(0..line.len).map(one).collect::<Vec<_>>(),
+        )?;
     }
+    Ok(())
+}
+
+/// MPI has a limit for one message, which is far below what a tensor may have.
+fn several_messages() -> Result<()> {
+    let world = World::mpi()?;
+    let line = Line::all(world.size());
+    let counts = [70 << 20, 5];
+    let mine = vec![world.rank() as u8 + 1; counts[world.rank()]];
+    let mut recv = vec![0; counts.iter().sum()];
+    let call = Call {
+        operator: "test",
+        what: Collective::AllGather { counts: &counts },
+        dtype: DType::U8,
+    };
+    world.collective(line, &call, &mine, &mut recv)?;
+    let (first, second) = recv.split_at(counts[0]);
+    assert!(first.iter().all(|&byte| byte == 1) && second == [2; 5]);
     Ok(())
 }
 

@@ -16,7 +16,7 @@ const BOTH: &[usize] = &[2, 4];
 /// The rank at fault.
 const ODD: usize = 1;
 
-pub(crate) const CASES: [Case; 22] = [
+pub(crate) const CASES: [Case; 24] = [
     ends(
         "panics",
         BOTH,
@@ -138,6 +138,18 @@ pub(crate) const CASES: [Case; 22] = [
         other_long,
         &["rank 1", "long", "longer"],
     ),
+    ends(
+        "panics_where_another_library_stops_mpi",
+        &[2],
+        panics_within,
+        &["rank 1", "all_gather", "`take`"],
+    ),
+    Case {
+        name: "another_library_starts_and_stops_mpi",
+        ranks: &[2],
+        run: shared,
+        outcome: Outcome::Fine,
+    },
     Case {
         name: "a_panic_that_is_caught_is_no_fault",
         ranks: &[2],
@@ -239,6 +251,8 @@ fn signal(signal: i32) {
 
 fn killed() -> Result<()> {
     with_fault(|_| {
+        // `mpirun` ends the others within milliseconds. They are to be waiting by then, so that there is something to say.
+        std::thread::sleep(Duration::from_millis(200));
         signal(libc::SIGKILL);
         Ok(())
     })
@@ -405,4 +419,24 @@ fn caught() -> Result<()> {
         assert!(std::panic::catch_unwind(|| panic!("no harm done")).is_err());
     }
     gather(&world, "take", 8)
+}
+
+/// MPI as another library of the same process would start it; it is stopped when this is dropped.
+fn universe() -> mpi::environment::Universe {
+    let started = mpi::initialize_with_threading(mpi::Threading::Multiple);
+    started.expect("nobody has started it").0
+}
+
+fn shared() -> Result<()> {
+    let universe = universe();
+    let world = open()?;
+    drop(universe);
+    let after = gather(&world, "take", 8).expect_err("there is no MPI any more");
+    assert!(after.to_string().contains("closed"), "{after}");
+    World::mpi().map(|_| ())
+}
+
+fn panics_within() -> Result<()> {
+    let _universe = universe();
+    panics()
 }

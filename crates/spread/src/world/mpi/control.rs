@@ -120,13 +120,13 @@ impl<'a> Letter<'a> {
 }
 
 /// Gives each rank its letter, and `hear`s one of each as it comes; stops at the first that `hear` does not like.
-/// `waits` is told when it takes a while.
+/// `waits` is told of whom it waits for when that takes a while.
 pub(super) fn exchange<'a>(
     link: &'static Link,
     letters: impl IntoIterator<Item = (usize, Letter<'a>)>,
     patience: Duration,
     mut hear: impl FnMut(usize, &Letter<'_>) -> Result<()>,
-    waits: impl FnOnce(&[usize]),
+    waits: impl FnMut(&[usize]),
     late: impl FnOnce(&[usize]) -> Error,
 ) -> Result<()> {
     let mut flight = Flight::new(link);
@@ -171,12 +171,12 @@ pub(super) fn exchange_long(
 fn converse(
     mut flight: Flight<'static>,
     patience: Duration,
-    waits: impl FnOnce(&[usize]),
+    mut waits: impl FnMut(&[usize]),
     late: impl FnOnce(&[usize]) -> Error,
     mut hear: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<()> {
     let begun = Instant::now();
-    let mut waits = Some(waits);
+    let mut told = false;
     let mut landed = Vec::new();
     let stopped = loop {
         match flight.look(&mut landed) {
@@ -199,8 +199,9 @@ fn converse(
             break late(&flight.late());
         }
         if waited > BUSY {
-            if let Some(waits) = waits.take() {
+            if !told || !landed.is_empty() {
                 waits(&flight.late());
+                told = true;
             }
             std::thread::sleep(NAP);
         } else {

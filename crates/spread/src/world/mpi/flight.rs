@@ -57,8 +57,8 @@ pub(super) struct Landed {
     bytes: usize,
 }
 
-/// MPI counts in 32 bits. What is longer goes in pieces of this many bytes.
-pub(super) const LARGEST: usize = 1 << 30;
+/// MPI counts in 32 bits. What is longer than this many bytes goes in pieces; few enough that none of them is felt.
+const LARGEST: usize = 32 << 20;
 
 impl<'a> Flight<'a> {
     pub(super) fn new(link: &'a Link) -> Flight<'a> {
