@@ -16,6 +16,9 @@ use crate::sbp::Reduction;
 
 pub mod agree;
 pub mod threads;
+#[cfg(feature = "mpi")]
+#[allow(unsafe_code, reason = "MPI is a C library")]
+mod mpi;
 
 /// A rank's end of a world. Clones are the same end.
 #[derive(Clone)]
