@@ -191,19 +191,21 @@ fn follow(
             most = moved(&plan.local, &signature, mesh, count, width);
         }
         exchanged = exchanged.saturating_add(most);
-        if level + 1 < mesh.rank() {
+        // Where all parts are alike, this rank's stand for those of all.
+        let alike = extremes.is_empty() && plan.local.is_even(&held, &signature, count);
+        if level + 1 < mesh.rank() && !alike {
             let ends: &[usize] = if count == 1 { &[0] } else { &[0, count - 1] };
             let before = match extremes.is_empty() {
-                true => std::slice::from_ref(problem),
+                true => std::slice::from_ref(&plan.local),
                 false => &extremes[..],
             };
             let mut next = SmallVec::new();
             for other in before {
                 let theirs = other.forward(count, &held)?;
-                next.extend(
-                    ends.iter()
-                        .map(|end| other.local(&held, &theirs, count, *end)),
-                );
+                let parts = ends
+                    .iter()
+                    .map(|end| other.local(&held, &theirs, count, *end));
+                next.extend(parts);
             }
             extremes = next;
         }

@@ -10,7 +10,7 @@ use stridewise_core::smallvec::SmallVec;
 
 use crate::engine::Spread;
 use crate::local::Local;
-use crate::path::{Ways, local_shape};
+use crate::path::{Change, Ways, local_shape};
 use crate::sbp::{NdSbp, Sbp, text};
 
 /// One logical tensor over the ranks of a mesh: this rank's part of it.
@@ -40,6 +40,11 @@ impl<E: Local> Global<E> {
         &self.sbp
     }
 
+    /// Its engine.
+    pub fn spread(&self) -> &Spread<E> {
+        &self.spread
+    }
+
     /// This rank's part.
     pub fn to_local(&self) -> E::Value {
         self.local.clone()
@@ -66,7 +71,13 @@ impl<E: Local> Global<E> {
                     .help("only what is broadcast can become a partial sum, and nothing becomes a partial maximum or minimum"),
             )
         })?;
-        self.changed(&changes, "to_sbp")
+        let mut x = self.changed(&changes, "to_sbp")?;
+        let sliced = |change: &Change| change.from == Sbp::Broadcast && change.to.axis().is_some();
+        if changes.iter().any(sliced) {
+            // A part that looked into the whole would keep all of it in memory.
+            x.local = self.spread.inner().copy(&x.local)?;
+        }
+        Ok(x)
     }
 
     /// All of it, on every rank.

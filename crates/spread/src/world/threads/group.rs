@@ -155,8 +155,12 @@ impl Group {
             let until = *until.get_or_insert_with(|| Instant::now().checked_add(self.timeout));
             let settled = || meeting.is_broken() || meeting.is_open(gate);
             if !meeting.wait(|| settled() || self.news.load(SeqCst) != news, until) {
-                let cause = || self.late(meeting, gate, record);
-                self.give_up(meeting, gate, record, cause)?;
+                let missing: Vec<usize> = meeting.missing(gate).collect();
+                // None: the last one is about to be counted.
+                if !missing.is_empty() {
+                    let cause = || self.late(meeting, &missing, record);
+                    self.give_up(meeting, gate, record, cause)?;
+                }
             }
         }
     }
@@ -180,8 +184,7 @@ impl Group {
         Err(told)
     }
 
-    fn late(&self, meeting: &Meeting, gate: u64, record: &Record<'_>) -> Cause {
-        let missing: Vec<usize> = meeting.missing(gate).collect();
+    fn late(&self, meeting: &Meeting, missing: &[usize], record: &Record<'_>) -> Cause {
         let meetings = lock(&self.meetings);
         let elsewhere = missing.iter().find_map(|&rank| {
             let other = meetings.values().find(|other| other.is_waiting(rank))?;
@@ -189,7 +192,7 @@ impl Group {
             Some(format!("rank {rank} waits in a call of ranks {with}"))
         });
         let line = meeting.line;
-        Cause::Call(agree::late(line, &missing, record, self.timeout, elsewhere))
+        Cause::Call(agree::late(line, missing, record, self.timeout, elsewhere))
     }
 
     fn set<'a>(&self, first: &'a mut Option<Cause>, cause: Cause) -> &'a Cause {
