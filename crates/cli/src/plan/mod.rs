@@ -47,7 +47,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     ranks: Ranks,
 
-    /// Look at every rank, also of a mesh of more than 64; that takes longer.
+    /// Look at every rank, also of a mesh of more than 1024; that takes longer.
     #[arg(long)]
     every_rank: bool,
 
@@ -137,7 +137,13 @@ pub(crate) fn plan(options: &Options, out: &mut dyn Write) -> Result<(), Failure
     let inputs = options.shapes.sketches(&dry)?;
     if let Some(mesh) = mesh {
         let given = options.ranks.given(mesh, inputs.len())?;
-        let plan = ranks::plan::plan(&program, &given, &inputs, options.every_rank, note(&program))?;
+        let plan = ranks::plan::plan(
+            &program,
+            &given,
+            &inputs,
+            options.every_rank,
+            note(&program),
+        )?;
         return plan.write(options.json, out);
     }
     let rows = rows(&program, &dry, &inputs)?;

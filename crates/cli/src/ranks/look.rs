@@ -3,7 +3,7 @@
 use stridewise::Mesh;
 
 /// On a mesh of at most so many ranks a plan looks at all of them, on a larger one at no more.
-const FEW: usize = 64;
+const FEW: usize = 1024;
 
 /// The ranks to look at: all of them where there are few, or where every one is wanted. Otherwise: the first and the last along each mesh axis, whose parts are the largest and
 /// the smallest there are, and some between them, spread evenly.

@@ -119,7 +119,16 @@ mod tests {
         }
         assert_eq!(mesh("4").unwrap().sizes(), [4]);
         assert_eq!(mesh("(4,)").unwrap().sizes(), [4]);
-        for text in ["", "0", "4x", "4x0", "-2", "2x2x2x2x2", "a", "99999999999x99999999999"] {
+        for text in [
+            "",
+            "0",
+            "4x",
+            "4x0",
+            "-2",
+            "2x2x2x2x2",
+            "a",
+            "99999999999x99999999999",
+        ] {
             assert!(mesh(text).is_err(), "{text}");
         }
         assert_eq!(ranks("3").unwrap().sizes(), [3]);
