@@ -13,7 +13,7 @@ pub(crate) use options::{Given, Ranks};
 use stridewise::spread::{Moved, What};
 
 /// Whether ranks talk to each other for it; a slice of what a rank has already is none.
-fn is_collective(moved: &Moved) -> bool {
+pub(crate) fn is_collective(moved: &Moved) -> bool {
     match moved.what {
         What::Rows(_) => true,
         What::Change(from, _) => from != stridewise::Sbp::Broadcast,
@@ -21,7 +21,7 @@ fn is_collective(moved: &Moved) -> bool {
 }
 
 /// What a change of layout is from and to, in words.
-fn way(moved: &Moved) -> String {
+pub(crate) fn way(moved: &Moved) -> String {
     match moved.what {
         What::Change(from, to) => format!("{from} -> {to}"),
         What::Rows(axis) => format!("rows of S({axis})"),
