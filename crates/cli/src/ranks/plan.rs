@@ -191,10 +191,7 @@ impl Row {
     pub(super) fn listed(&self, text: impl Fn(&Part) -> String) -> String {
         let mut all: Vec<String> = self.runs().iter().map(|(_, x)| text(x)).collect();
         all.dedup();
-        match all.is_empty() {
-            true => "no tensors".to_string(),
-            false => all.join("; "),
-        }
+        all.join("; ")
     }
 
     /// The logical shapes: `(2, 3)`, `8 × (4, 16)`, or `(1,); (2, 3)`.

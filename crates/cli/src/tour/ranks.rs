@@ -1,16 +1,15 @@
 //! The tour's chapter on many ranks: calls planned on a mesh, with what each rank has and receives.
 
 use stridewise::Mesh;
-use stridewise::spread::sbp;
+use stridewise::spread::{Moved, sbp};
 use stridewise_core::dtype::DType;
 use stridewise_core::size::tuple;
 use stridewise_dry::Dry;
 
 use crate::failure::Failure;
 use crate::program::Program;
-use crate::ranks::plan::{Part, plan};
-use crate::ranks::{Given, is_collective, way};
-use crate::terminal::bytes;
+use crate::ranks::plan::{Part, Row, plan};
+use crate::ranks::{Given, amount, is_collective, way};
 use crate::tour::Walk;
 
 /// A tensor of an example: its name, its type, its shape and how it lies.
@@ -68,14 +67,14 @@ pub(crate) fn mesh(walk: &mut Walk) -> Result<(), Failure> {
 /// Says what lies where.
 fn given(walk: &mut Walk, sizes: &[usize], inputs: &[Held]) -> Result<(), Failure> {
     walk.line("")?;
-    for (at, (row, _)) in planned("", sizes, inputs)?.into_iter().enumerate() {
+    let mesh = Mesh::new(sizes)?;
+    for (at, row) in planned("", sizes, inputs)?.iter().enumerate() {
         let name = match at {
             0 => "x".to_string(),
             n => format!("${}", n + 1),
         };
-        for x in &row {
-            let (shape, mesh) = (tuple(&x.shape), Mesh::new(sizes)?);
-            let dtype = x.dtype;
+        for x in &row.tensors {
+            let (dtype, shape) = (x.dtype, tuple(&x.shape));
             walk.line(&format!(
                 "    {name} is {dtype} {shape} on {mesh} ranks {}",
                 lies(x)
@@ -86,14 +85,14 @@ fn given(walk: &mut Walk, sizes: &[usize], inputs: &[Held]) -> Result<(), Failur
 }
 
 fn lies(x: &Part) -> String {
-    let held = sbp::text(&x.sbp);
-    let all = tuple(&x.largest);
+    let (held, largest) = (sbp::text(&x.sbp), tuple(&x.largest));
     match x.largest == x.smallest {
-        true => format!("as {held}, each {all}"),
-        false => format!("as {held}, from {all} to {}", tuple(&x.smallest)),
+        true => format!("as {held}, each {largest}"),
+        false => format!("as {held}, from {largest} to {}", tuple(&x.smallest)),
     }
 }
 
+/// Programs, what they give and what is sent for it.
 fn calls(
     walk: &mut Walk,
     sizes: &[usize],
@@ -102,37 +101,30 @@ fn calls(
 ) -> Result<(), Failure> {
     for program in programs {
         let rows = planned(program, sizes, inputs)?;
-        let call = match program.starts_with('[') {
-            true => format!("x{program}"),
-            false => format!("x.{program}"),
-        };
-        let call = walk.paint.cyan(&call);
+        let call = walk.paint.cyan(&Walk::written(program, false));
         walk.line(&format!("    {call}"))?;
-        let Some((last, _)) = rows.last() else {
-            continue;
-        };
-        for x in last {
+        for x in rows.iter().last().map_or(&[][..], |row| &row.tensors) {
             walk.line(&format!("      {} {}", tuple(&x.shape), lies(x)))?;
         }
-        let changes: Vec<&String> = rows.iter().flat_map(|(_, changes)| changes).collect();
-        if changes.is_empty() {
+        let changes = rows.iter().flat_map(|row| &row.changes);
+        let sent: Vec<&Moved> = changes.filter(|change| is_collective(change)).collect();
+        if sent.is_empty() {
             let nothing = walk.paint.green("nothing is sent");
             walk.line(&format!("      {nothing}"))?;
         }
-        for change in changes {
-            let change = walk.paint.yellow(change);
-            walk.line(&format!("      {change}"))?;
+        for moved in sent {
+            let (what, axis) = (moved.what.name(), moved.mesh_axis);
+            let text = format!("{what} {} on mesh axis {axis}", way(moved));
+            let text = format!("{text}: {} to a rank", amount(moved.bytes));
+            let text = walk.paint.yellow(&text);
+            walk.line(&format!("      {text}"))?;
         }
     }
     Ok(())
 }
 
-/// What inputs and steps give, and the collectives for it in words.
-fn planned(
-    program: &str,
-    sizes: &[usize],
-    inputs: &[Held],
-) -> Result<Vec<(Vec<Part>, Vec<String>)>, Failure> {
+/// The plan of a program.
+fn planned(program: &str, sizes: &[usize], inputs: &[Held]) -> Result<Vec<Row>, Failure> {
     let program = Program::parse(program).map_err(Failure::within(program))?;
     let layouts = inputs.iter().map(|(_, _, held)| sbp::parse(held));
     let given = Given {
@@ -144,19 +136,5 @@ fn planned(
         .iter()
         .map(|(dtype, shape, _)| dry.tensor(*dtype, shape));
     let sketches: Vec<_> = sketches.collect::<Result<_, _>>()?;
-    let plan = plan(&program, &given, &sketches, false, None)?;
-    let row = |row: crate::ranks::plan::Row| {
-        let changes = row.changes.iter().filter(|change| is_collective(change));
-        let words = changes.map(|change| {
-            let figure = bytes(usize::try_from(change.bytes).unwrap_or(usize::MAX));
-            let what = change.what.name();
-            format!(
-                "{what} {} on mesh axis {}: {figure} to a rank",
-                way(change),
-                change.mesh_axis
-            )
-        });
-        (row.tensors.clone(), words.collect())
-    };
-    Ok(plan.rows.into_iter().map(row).collect())
+    Ok(plan(&program, &given, &sketches, false, None)?.rows)
 }
