@@ -3,7 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod changes;
+mod counting;
+mod dry_run;
 mod exhaustive;
+mod gradients;
 mod held;
 mod jobs;
 mod perform;
+mod suite;
+mod survive;
