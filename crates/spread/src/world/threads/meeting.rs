@@ -152,3 +152,46 @@ impl Meeting {
         gate * self.line.len as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_gate_cannot_be_given_up_and_a_broken_one_never_opens() {
+        let meeting = Meeting::new(Line::all(2), 0);
+        meeting.come(0, 1);
+        assert_eq!(meeting.missing(1).collect::<Vec<_>>(), [1]);
+        meeting.come(1, 1);
+        assert!(meeting.is_open(1) && !meeting.give_up(1) && !meeting.is_broken());
+        meeting.come(0, 2);
+        assert!(meeting.give_up(2) && meeting.give_up(2));
+        // Whoever has not noticed yet that the gate before is open still gets through that one.
+        assert!(meeting.is_broken() && meeting.is_open(1) && !meeting.is_open(2));
+        meeting.come(1, 2);
+        assert!(meeting.is_broken());
+    }
+
+    #[test]
+    fn giving_up_and_coming_at_once_ends_the_same_way_for_both() {
+        let mut ends = [0; 2];
+        for _ in 0..2000 {
+            let meeting = Meeting::new(Line::all(2), 0);
+            let through = thread::scope(|scope| {
+                let gives_up = scope.spawn(|| {
+                    meeting.come(0, 1);
+                    let through = !meeting.give_up(1);
+                    meeting.ring();
+                    through
+                });
+                meeting.come(1, 1);
+                meeting.wait(|| meeting.is_broken() || meeting.is_open(1), None);
+                let through = !meeting.is_broken();
+                assert_eq!(gives_up.join().expect("no panic"), through);
+                through
+            });
+            ends[usize::from(through)] += 1;
+        }
+        println!("{} given up, {} opened", ends[0], ends[1]);
+    }
+}
