@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use stridewise_core::error::{Error, Result};
 
 use super::data::SMALL;
-use super::flight::{Flight, Tag, Trouble};
+use super::flight::{Flight, Looking, Tag, Trouble};
 use super::link::Link;
 use crate::mesh::Line;
 
@@ -177,6 +177,7 @@ fn converse(
 ) -> Result<()> {
     let begun = Instant::now();
     let mut told = false;
+    let mut looking = Looking::default();
     let mut landed = Vec::new();
     let stopped = loop {
         match flight.look(&mut landed) {
@@ -205,7 +206,7 @@ fn converse(
             }
             std::thread::sleep(NAP);
         } else {
-            std::thread::yield_now();
+            looking.rest();
         }
     };
     flight.abandon();
