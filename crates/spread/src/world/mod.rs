@@ -18,6 +18,7 @@ pub mod agree;
 #[cfg(feature = "mpi")]
 #[allow(unsafe_code, reason = "MPI is a C library")]
 mod mpi;
+pub mod threads;
 
 /// A rank's end of a world. Clones are the same end.
 #[derive(Clone)]
@@ -90,6 +91,10 @@ pub trait Wire: Send + Sync {
 
     /// Tells the others that this rank has failed, and why; whoever waits for it learns at once.
     fn fail(&self, why: &Error);
+
+    /// Tells the others that this rank is done with the world, and calls nothing any more; whoever waits for it learns
+    /// at once. An end that is dropped has left.
+    fn leave(&self) {}
 }
 
 impl World {
