@@ -1,5 +1,6 @@
 //! The CPU engine: pooled storage, the tensor, and a kernel for each primitive.
 
+mod bytes;
 pub mod compare;
 pub mod element;
 mod engine;
@@ -10,6 +11,7 @@ pub mod primitives;
 mod scalar;
 pub mod storage;
 mod tensor;
+mod window;
 
 pub use element::Element;
 pub use engine::Cpu;

@@ -42,6 +42,7 @@ pub use stridewise_cpu::compare::{Tolerance, allclose, array_equal, equal, not_e
 pub use stridewise_cpu::{Cpu, Element, Tensor, pool};
 pub use stridewise_dry::{self as dry, Dry, Sketch};
 pub use stridewise_graph::{self as graph, Graph, Program, Symbolic};
+pub use stridewise_spread::{self as spread, Global, Mesh, Sbp, Spread, World};
 pub use stridewise_tape::{ByWatched, History, Pullback, Tape, Var, vjp};
 
 /// What engines and bindings are made of; programs need none of it.

@@ -92,6 +92,7 @@ pub enum Family {
     Memory,
     File,
     TooEarly,
+    World,
 }
 
 /// The family of an error.
@@ -107,6 +108,7 @@ pub fn family(error: &Error) -> Family {
         Error::Memory(_) => Family::Memory,
         Error::File(_) => Family::File,
         Error::TooEarly(_) => Family::TooEarly,
+        Error::World(_) => Family::World,
         other => panic!("the suite does not know the family of {other:?}"),
     }
 }

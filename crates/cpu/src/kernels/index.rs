@@ -67,6 +67,34 @@ pub unsafe fn check(index: Block, index_dtype: DType, n: usize) -> Result<(), Ba
     first.into_result()
 }
 
+/// Shows the cell of every index, in row-major order, up to the first that is refused.
+///
+/// # Safety
+/// K1, K2 and K4 for `index`, whose dtype is an integer.
+pub(crate) unsafe fn resolve(
+    index: Block,
+    index_dtype: DType,
+    n: usize,
+    bounds: Bounds,
+    mut show: impl FnMut(usize),
+) -> Result<(), BadIndex> {
+    let loops = Loops::over(index.sizes, [index.strides]);
+    let reader = Reader::new(index_dtype, n, bounds);
+    let [step] = loops.steps();
+    loops.try_spans(0..loops.len(), |at, len, [offset]| {
+        let mut cells = [MaybeUninit::uninit(); STRIP];
+        strips(len, |done, count| {
+            // SAFETY: K1: a strip of this span.
+            let found = unsafe {
+                let from = reader.at(index.start, offset + done as isize * step);
+                reader.read(from, step, at + done, &mut cells[..count])?
+            };
+            found.iter().for_each(|cell| show(*cell));
+            Ok(())
+        })
+    })
+}
+
 /// Cuts `0..len` into strips: where each starts and how long it is.
 #[inline]
 pub(crate) fn strips<E>(

@@ -102,12 +102,27 @@ impl World {
     pub fn new(wire: Arc<dyn Wire>) -> World {
         World(wire)
     }
+
+    /// What is behind it.
+    pub fn wire(&self) -> &dyn Wire {
+        &*self.0
+    }
+
+    /// Which rank this is.
+    pub fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.0.size()
+    }
 }
 
 impl std::ops::Deref for World {
     type Target = dyn Wire;
 
-    fn deref(&self) -> &Self::Target {
+    fn deref(&self) -> &(dyn Wire + 'static) {
         &*self.0
     }
 }
@@ -119,7 +134,7 @@ impl fmt::Debug for World {
             "rank {} of {} ({})",
             self.rank(),
             self.size(),
-            self.name()
+            self.0.name()
         )
     }
 }

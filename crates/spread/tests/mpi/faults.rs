@@ -16,7 +16,7 @@ const BOTH: &[usize] = &[2, 4];
 /// The rank at fault.
 const ODD: usize = 1;
 
-pub(crate) const CASES: [Case; 24] = [
+pub(crate) const CASES: [Case; 27] = [
     ends(
         "panics",
         BOTH,
@@ -144,6 +144,24 @@ pub(crate) const CASES: [Case; 24] = [
         panics_within,
         &["rank 1", "all_gather", "`take`"],
     ),
+    ends(
+        "leaves_the_world",
+        BOTH,
+        leaves_the_world,
+        &["rank 1", "left", "all_gather", "`take`"],
+    ),
+    ends(
+        "has_buffers_that_do_not_fit",
+        BOTH,
+        own_mistake,
+        &["rank 1", "all_gather", "does not fit its buffers"],
+    ),
+    Case {
+        name: "all_leave_the_world",
+        ranks: &[4],
+        run: all_leave,
+        outcome: Outcome::Fine,
+    },
     Case {
         name: "another_library_starts_and_stops_mpi",
         ranks: &[2],
@@ -439,4 +457,39 @@ fn shared() -> Result<()> {
 fn panics_within() -> Result<()> {
     let _universe = universe();
     panics()
+}
+
+fn leaves_the_world() -> Result<()> {
+    with_fault(|world| {
+        world.leave();
+        sleep();
+        Ok(())
+    })
+}
+
+fn all_leave() -> Result<()> {
+    let world = open()?;
+    gather(&world, "take", 8)?;
+    // Some say so, some only end.
+    if world.rank() >= 2 {
+        world.leave();
+        let after = gather(&world, "take", 8).expect_err("it has left");
+        assert!(after.to_string().contains("left"), "{after}");
+    }
+    Ok(())
+}
+
+fn own_mistake() -> Result<()> {
+    with_fault(|world| {
+        let counts = vec![8; world.size()];
+        let call = Call {
+            operator: "take",
+            what: Collective::AllGather { counts: &counts },
+            dtype: DType::U8,
+        };
+        let wrong = world.collective(Line::all(world.size()), &call, &[1; 7], &mut [0; 8]);
+        assert!(wrong.is_err());
+        sleep();
+        wrong
+    })
 }
