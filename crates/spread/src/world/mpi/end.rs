@@ -92,7 +92,7 @@ fn close(world: &'static Mpi) {
         |other, heard| match heard.about {
             About::End => Ok(()),
             About::Failure => Err(Error::world(format!(
-                "rank {other} failed: {}",
+                "rank {rank} ended ({why}), and so must rank {other}: {}",
                 String::from_utf8_lossy(heard.text)
             ))),
             About::Call | About::LongCall => Err(Error::world(match Record::decode(heard.text) {
