@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod collectives;
+mod disagreements;
 mod faults;
 mod launch;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let cases: Vec<Case> = collectives::CASES
         .into_iter()
         .chain(faults::CASES)
+        .chain(disagreements::CASES)
         .collect();
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, name] = args.as_slice()
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
         }
         for &ranks in case.ranks {
             let begun = Instant::now();
-            let job = launch(case.name, ranks);
+            let job = launch(case.name, ranks, matches!(case.outcome, Outcome::Fine));
             let verdict = judge(&case.outcome, &job);
             let spent = begun.elapsed().as_secs_f64();
             run += 1;
