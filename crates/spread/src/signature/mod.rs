@@ -20,7 +20,7 @@ pub(crate) use gather::Window;
 pub(crate) use shift::Shift;
 
 /// A primitive as its sizes show it: the logical ones, or those of one rank's parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
     pub(crate) kind: Kind,
     /// The shapes of the inputs.
@@ -34,7 +34,7 @@ pub(crate) struct Problem {
 }
 
 /// Which primitive. A map is kept in place, since views are what must be quick.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Kind {
     View(SmallVec<[Axis<usize>; 8]>),
