@@ -14,6 +14,9 @@ use stridewise_core::error::{Error, Result};
 use crate::mesh::Line;
 use crate::sbp::Reduction;
 
+pub mod agree;
+pub mod threads;
+
 /// A rank's end of a world. Clones are the same end.
 #[derive(Clone)]
 pub struct World(Arc<dyn Wire>);
@@ -85,6 +88,10 @@ pub trait Wire: Send + Sync {
 
     /// Tells the others that this rank has failed, and why; whoever waits for it learns at once.
     fn fail(&self, why: &Error);
+
+    /// Tells the others that this rank is done with the world, and calls nothing any more; whoever waits for it learns
+    /// at once. An end that is dropped has left.
+    fn leave(&self) {}
 }
 
 impl World {
