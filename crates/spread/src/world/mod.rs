@@ -15,6 +15,9 @@ use crate::mesh::Line;
 use crate::sbp::Reduction;
 
 pub mod agree;
+#[cfg(feature = "mpi")]
+#[allow(unsafe_code, reason = "MPI is a C library")]
+mod mpi;
 pub mod threads;
 
 /// A rank's end of a world. Clones are the same end.
