@@ -234,7 +234,7 @@ pub fn ranks(line: Line) -> String {
     list(&line.ranks().collect::<Vec<_>>())
 }
 
-const SAME: &str = "all ranks must call the same things in the same order; look for a branch that depends on the rank";
+pub(super) const SAME: &str = "all ranks must call the same things in the same order; look for a branch that depends on the rank";
 
 /// Whether the records of all ranks of the line, in order, go together. Every rank that has the same records comes to
 /// the same verdict, in the same words.
@@ -341,7 +341,7 @@ pub fn late(
     }
 }
 
-fn seconds(time: Duration) -> String {
+pub(super) fn seconds(time: Duration) -> String {
     match time.as_secs_f64() {
         1.0 => "1 second".to_string(),
         many => format!("{many} seconds"),

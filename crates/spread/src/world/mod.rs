@@ -15,6 +15,9 @@ use crate::mesh::Line;
 use crate::sbp::Reduction;
 
 pub mod agree;
+#[cfg(feature = "mpi")]
+#[allow(unsafe_code, reason = "MPI is a C library")]
+mod mpi;
 pub mod threads;
 
 /// A rank's end of a world. Clones are the same end.
@@ -113,6 +116,14 @@ impl World {
     /// How many ranks there are.
     pub fn size(&self) -> usize {
         self.0.size()
+    }
+}
+
+impl std::ops::Deref for World {
+    type Target = dyn Wire;
+
+    fn deref(&self) -> &(dyn Wire + 'static) {
+        &*self.0
     }
 }
 
