@@ -56,7 +56,8 @@ impl Form {
         }
         let first = self.parts.first().map(String::as_str);
         // The tensor that a function is called on says that it is one of global tensors.
-        let receives = first.is_some_and(|part| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]"));
+        let receives =
+            first.is_some_and(|part| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]"));
         let parts = self.parts.iter().enumerate().map(|(at, part)| match at {
             0 if receives => part.replace("ArrayLike", GLOBAL),
             _ => part
