@@ -39,7 +39,7 @@ def spawn(
         What each calls it with.
     timeout : float, optional
         How many seconds ranks wait for each other in a call; by default the environment's ``STRIDEWISE_TIMEOUT``, or
-        300.
+        a minute.
 
     Returns
     -------
