@@ -9,6 +9,7 @@ mod model;
 mod plan;
 mod program;
 mod progress;
+mod ranks;
 mod run;
 mod terminal;
 mod tour;

@@ -1,6 +1,6 @@
 //! `stridewise run`: a program or a model applied to files.
 
-use std::io::Write;
+use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +12,7 @@ use crate::inputs::load;
 use crate::model;
 use crate::program::{Flow, Program, start, step};
 use crate::progress::Progress;
+use crate::ranks::{self, Ranks};
 use crate::terminal::Paint;
 
 /// Apply a program, or an ONNX model, to files.
@@ -41,11 +42,20 @@ pub(crate) struct Options {
     /// Where the result goes; .npy or .safetensors.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    ranks: Ranks,
 }
 
 /// Runs a program.
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
+    let mesh = options.ranks.mesh()?;
     if let Some(path) = model::path(&options.program) {
+        if let Some(mesh) = mesh {
+            return Err(Failure::Usage(format!(
+                "an ONNX model cannot be run on {mesh} ranks\n  help: give a program of operators"
+            )));
+        }
         let results = model::run(path, &options.files, options.output.as_deref())?;
         return match &options.output {
             Some(path) => Ok(files::save_all(path, &results)?),
@@ -64,6 +74,16 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
         ));
     }
     let progress = Progress::new(program.steps.len());
+    if let Some(mesh) = mesh {
+        let given = options.ranks.given(mesh, inputs.len())?;
+        let ran = ranks::run::run(&program, &given, &inputs, &progress)?;
+        progress.pause(|| {
+            ran.summary(&given, Paint::stderr(), &mut stderr())?;
+            let mut dims = ran.dims.iter();
+            dims.try_for_each(|dims| Ok::<_, Failure>(writeln!(out, "dims {dims}")?))
+        })?;
+        return finish(options, ran.flow, progress, out);
+    }
     let mut flow = start(&program, &inputs).map_err(&wrong)?;
     for one in &program.steps {
         progress.begin(&program.text(one));
@@ -74,6 +94,16 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
         flow = Some(done.flow);
         progress.advance();
     }
+    finish(options, flow, progress, out)
+}
+
+/// Saves or prints the result.
+fn finish(
+    options: &Options,
+    flow: Option<Flow<Tensor>>,
+    progress: Progress,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let Some(flow) = flow else {
         return Ok(());
     };

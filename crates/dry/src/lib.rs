@@ -16,7 +16,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -31,12 +31,28 @@ use stridewise_core::size::Truth;
 
 /// The engine. Clones share one log.
 #[derive(Clone, Debug, Default)]
-pub struct Dry(Rc<RefCell<Log>>);
+pub struct Dry(Rc<Log>);
 
 #[derive(Debug, Default)]
 struct Log {
-    storages: usize,
-    moves: Vec<Move>,
+    moves: RefCell<Vec<Move>>,
+    /// Bytes of the storages that some tensor still has.
+    live: Cell<u128>,
+    /// The most they have been since that was last asked.
+    peak: Cell<u128>,
+}
+
+/// The memory that views share; it is there as long as one of them is.
+#[derive(Debug)]
+struct Storage {
+    bytes: u128,
+    log: Rc<Log>,
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        self.log.live.set(self.log.live.get() - self.bytes);
+    }
 }
 
 /// A primitive that would move data.
@@ -56,7 +72,7 @@ pub struct Sketch {
     engine: Dry,
     dtype: DType,
     layout: Layout,
-    storage: usize,
+    storage: Rc<Storage>,
 }
 
 impl Dry {
@@ -72,19 +88,39 @@ impl Dry {
 
     /// A tensor of any layout, in storage of its own.
     pub fn with_layout(&self, dtype: DType, layout: Layout) -> Sketch {
-        let mut log = self.0.borrow_mut();
-        log.storages += 1;
+        let log = &self.0;
+        let bytes = layout.reach().len() as u128 * dtype.width() as u128;
+        log.live.set(log.live.get() + bytes);
+        log.peak.set(log.peak.get().max(log.live.get()));
+        let log = Rc::clone(log);
         Sketch {
             engine: self.clone(),
             dtype,
             layout,
-            storage: log.storages,
+            storage: Rc::new(Storage { bytes, log }),
         }
     }
 
     /// What has been moved since the last time this was asked.
     pub fn take_moves(&self) -> Vec<Move> {
-        std::mem::take(&mut self.0.borrow_mut().moves)
+        self.0.moves.take()
+    }
+
+    /// The most bytes that tensors had in memory at one time since the last time this was asked. Views share their
+    /// memory, and what nobody has any more is given back.
+    ///
+    /// ```
+    /// # use stridewise_core::{dtype::DType, operators::Methods};
+    /// let dry = stridewise_dry::Dry::new();
+    /// let x = dry.tensor(DType::F32, &[4, 1])?;
+    /// x.expand([4, 100])?.contiguous()?; // made, and given back
+    /// assert_eq!(dry.take_peak(), 16 + 1600);
+    /// assert_eq!(dry.take_peak(), 16);
+    /// # Ok::<(), stridewise_core::error::Error>(())
+    /// ```
+    pub fn take_peak(&self) -> usize {
+        let peak = self.0.peak.replace(self.0.live.get());
+        usize::try_from(peak).unwrap_or(usize::MAX)
     }
 
     /// A new packed tensor that `primitive` fills.
@@ -99,7 +135,7 @@ impl Dry {
         let read = reads
             .iter()
             .fold(0, |sum: usize, x| sum.saturating_add(x.bytes()));
-        self.0.borrow_mut().moves.push(Move {
+        self.0.moves.borrow_mut().push(Move {
             primitive,
             read,
             written: made.bytes(),
@@ -136,7 +172,7 @@ impl Sketch {
 
     /// Whether two tensors are views of one storage.
     pub fn shares_storage_with(&self, other: &Sketch) -> bool {
-        self.storage == other.storage
+        Rc::ptr_eq(&self.storage, &other.storage)
     }
 }
 
@@ -227,7 +263,7 @@ impl Engine for Dry {
     fn gather(&self, source: &Sketch, index: &Sketch, along: &Along, _: Mode) -> Result<Sketch> {
         let dims = gather_shape(source.shape(), index.shape(), along)?;
         let made = self.made("gather", source.dtype, &dims, &[index])?;
-        if let Some(last) = self.0.borrow_mut().moves.last_mut() {
+        if let Some(last) = self.0.moves.borrow_mut().last_mut() {
             last.read = last.read.saturating_add(made.bytes());
         }
         Ok(made)

@@ -167,9 +167,8 @@ impl<E: Local> Global<E> {
             sizes[shift.axis] = shift.to[at].len();
             x.local = inner.full(inner.dtype(&x.local), Scalar::Int(0), &sizes)?;
         }
-        let len = shift.to[at].len();
-        if shift.flip && len > 1 {
-            x.local = cut(inner, &x.local, shift.axis, len - 1, len, -1)?;
+        if shift.flip {
+            x.local = backwards(inner, &x.local, shift.axis, &shift.counts(at).1)?;
         }
         Ok(x)
     }
@@ -201,6 +200,25 @@ impl<E: Local> Spread<E> {
             mesh_axis,
             bytes,
         });
+    }
+}
+
+/// Pieces that lie one after another along an axis, the last one first.
+fn backwards<E: Engine<Size = usize>>(
+    engine: &E,
+    x: &E::Value,
+    axis: usize,
+    sizes: &[usize],
+) -> Result<E::Value> {
+    let mut end = engine.size(x, axis);
+    let mut pieces = Vec::new();
+    for &len in sizes.iter().rev().filter(|len| **len > 0) {
+        end -= len;
+        pieces.push(cut(engine, x, axis, end, len, 1)?);
+    }
+    match pieces.len() {
+        0 | 1 => Ok(x.clone()),
+        _ => engine.concat(&pieces.iter().collect::<Vec<_>>(), axis),
     }
 }
 

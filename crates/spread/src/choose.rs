@@ -6,14 +6,18 @@ use stridewise_core::smallvec::SmallVec;
 
 use crate::mesh::Mesh;
 use crate::path::{Change, Price, Ways};
+use crate::remember::{self, Choice};
 use crate::sbp::{NdSbp, Sbp, text};
 use crate::signature::{Problem, Shift, Signature};
+
+/// What each input goes through.
+pub(crate) type Changes = SmallVec<[SmallVec<[Change; 4]>; 3]>;
 
 /// How a primitive runs on one rank.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// What each input must go through first.
-    pub(crate) changes: SmallVec<[SmallVec<[Change; 4]>; 3]>,
+    pub(crate) changes: Changes,
     /// Rows of inputs that are exchanged along a mesh axis: `(mesh axis, input, rows)`.
     pub(crate) before: Vec<(usize, usize, Shift)>,
     /// The primitive on this rank's parts.
@@ -55,8 +59,23 @@ pub(crate) fn choose(
             return Ok(followed.plan);
         }
     }
-    search(mesh, coordinate, &problem, given)
+    if let Some(known) = remember::recall(mesh, &problem, given) {
+        let wanted: SmallVec<[&[Sbp]; 3]> = known.wanted.iter().map(|sbp| &sbp[..]).collect();
+        if let Some(followed) = follow(mesh, coordinate, &problem, &wanted, given[0].width) {
+            return Ok(Plan {
+                changes: known.changes,
+                ..followed.plan
+            });
+        }
+    }
+    let (wanted, plan) = search(mesh, coordinate, &problem, given)?;
+    let changes = plan.changes.clone();
+    remember::keep(mesh, problem, given, Choice { wanted, changes });
+    Ok(plan)
 }
+
+/// How each input is to be held.
+pub(crate) type Wanted = SmallVec<[NdSbp; 3]>;
 
 /// A choice, as it is compared: bytes received, steps, bytes of the result.
 type Worth = (u128, usize, u128);
@@ -66,7 +85,7 @@ fn search(
     coordinate: &[usize],
     problem: &Problem,
     given: &[Given<'_>],
-) -> Result<Plan> {
+) -> Result<(Wanted, Plan)> {
     let ways = given
         .iter()
         .map(|x| Ways::new(mesh, x.shape, x.width, x.sbp));
@@ -78,10 +97,10 @@ fn search(
             problem.candidates(&now)
         })
         .collect();
-    let mut best: Option<(Worth, Plan)> = None;
+    let mut best: Option<(Worth, Wanted, Plan)> = None;
     let mut at = vec![0; mesh.rank()];
     loop {
-        let wanted: SmallVec<[NdSbp; 3]> = (0..given.len())
+        let wanted: Wanted = (0..given.len())
             .map(|input| {
                 (0..mesh.rank())
                     .map(|level| tried[level][at[level]][input])
@@ -104,7 +123,7 @@ fn search(
             let steps = prices.iter().map(|price| price.1).sum();
             if best
                 .as_ref()
-                .is_none_or(|(worth, _)| (moved, steps) <= (worth.0, worth.1))
+                .is_none_or(|(worth, ..)| (moved, steps) <= (worth.0, worth.1))
             {
                 let views: SmallVec<[&[Sbp]; 3]> = wanted.iter().map(|sbp| &sbp[..]).collect();
                 if let Some(followed) = follow(mesh, coordinate, problem, &views, given[0].width) {
@@ -113,17 +132,15 @@ fn search(
                         steps,
                         size_of_first(problem, mesh, &followed.plan.output),
                     );
-                    if best.as_ref().is_none_or(|(known, _)| worth < *known) {
+                    if best.as_ref().is_none_or(|(known, ..)| worth < *known) {
                         let changes =
                             (0..given.len()).map(|input| ways[input].changes(&wanted[input]));
                         if let Some(changes) = changes.collect() {
-                            best = Some((
-                                worth,
-                                Plan {
-                                    changes,
-                                    ..followed.plan
-                                },
-                            ));
+                            let plan = Plan {
+                                changes,
+                                ..followed.plan
+                            };
+                            best = Some((worth, wanted.clone(), plan));
                         }
                     }
                 }
@@ -143,7 +160,7 @@ fn search(
             break;
         }
     }
-    best.map(|(_, plan)| plan).ok_or_else(|| {
+    best.map(|(_, wanted, plan)| (wanted, plan)).ok_or_else(|| {
         let held: Vec<String> = given.iter().map(|x| text(x.sbp)).collect();
         Error::world("no layout of the inputs lets the ranks work on their parts")
             .note("inputs", held.join("; "))
@@ -191,19 +208,21 @@ fn follow(
             most = moved(&plan.local, &signature, mesh, count, width);
         }
         exchanged = exchanged.saturating_add(most);
-        if level + 1 < mesh.rank() {
+        // Where all parts are alike, this rank's stand for those of all.
+        let alike = extremes.is_empty() && plan.local.is_even(&held, &signature, count);
+        if level + 1 < mesh.rank() && !alike {
             let ends: &[usize] = if count == 1 { &[0] } else { &[0, count - 1] };
             let before = match extremes.is_empty() {
-                true => std::slice::from_ref(problem),
+                true => std::slice::from_ref(&plan.local),
                 false => &extremes[..],
             };
             let mut next = SmallVec::new();
             for other in before {
                 let theirs = other.forward(count, &held)?;
-                next.extend(
-                    ends.iter()
-                        .map(|end| other.local(&held, &theirs, count, *end)),
-                );
+                let parts = ends
+                    .iter()
+                    .map(|end| other.local(&held, &theirs, count, *end));
+                next.extend(parts);
             }
             extremes = next;
         }

@@ -479,8 +479,8 @@ fn size_of<E: Local>(axis: &Axis<usize>, x: &Global<E>) -> Result<usize> {
         Axis::Of(of) => Ok(x.shape[*of]),
         Axis::Fresh(len) | Axis::Slice { len, .. } | Axis::Split { len, .. } => Ok(*len),
         Axis::Merge(run) => {
-            let sizes = x.shape[run.clone()].iter();
-            let product = sizes.fold(Some(1usize), |all, size| all?.checked_mul(*size));
+            let mut sizes = x.shape[run.clone()].iter();
+            let product = sizes.try_fold(1usize, |all, size| all.checked_mul(*size));
             product.ok_or_else(|| Error::overflow("the product of the sizes is too large"))
         }
         Axis::Stretch { of, len } => Err(Error::shape(format!(

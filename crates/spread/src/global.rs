@@ -10,7 +10,7 @@ use stridewise_core::smallvec::SmallVec;
 
 use crate::engine::Spread;
 use crate::local::Local;
-use crate::path::{Ways, local_shape};
+use crate::path::{Change, Ways, local_shape};
 use crate::sbp::{NdSbp, Sbp, text};
 
 /// One logical tensor over the ranks of a mesh: this rank's part of it.
@@ -40,6 +40,11 @@ impl<E: Local> Global<E> {
         &self.sbp
     }
 
+    /// Its engine.
+    pub fn spread(&self) -> &Spread<E> {
+        &self.spread
+    }
+
     /// This rank's part.
     pub fn to_local(&self) -> E::Value {
         self.local.clone()
@@ -66,7 +71,13 @@ impl<E: Local> Global<E> {
                     .help("only what is broadcast can become a partial sum, and nothing becomes a partial maximum or minimum"),
             )
         })?;
-        self.changed(&changes, "to_sbp")
+        let mut x = self.changed(&changes, "to_sbp")?;
+        let sliced = |change: &Change| change.from == Sbp::Broadcast && change.to.axis().is_some();
+        if changes.iter().any(sliced) {
+            // A part that looked into the whole would keep all of it in memory.
+            x.local = self.spread.inner().copy(&x.local)?;
+        }
+        Ok(x)
     }
 
     /// All of it, on every rank.
@@ -126,7 +137,14 @@ pub(crate) fn check_sbp<E: Local>(
                     "{held} splits an axis that a tensor of rank {} does not have",
                     shape.len()
                 );
-                return Err(wrong(Error::axis(message)).note("shape", tuple(shape)));
+                let help = match shape.len() {
+                    0 => "a tensor of rank 0 has no axis to split: hold it as B".to_string(),
+                    1 => "split axis 0, as S(0), or hold it as B".to_string(),
+                    rank => format!("split an axis from 0 to {}, or hold it as B", rank - 1),
+                };
+                return Err(wrong(Error::axis(message))
+                    .note("shape", tuple(shape))
+                    .help(help));
             }
             Sbp::Partial(by) => by.check(dtype).map_err(wrong)?,
             _ => {}
@@ -147,8 +165,7 @@ impl<E: Local> Spread<E> {
     /// A global tensor from this rank's part of it; `shape` is the logical one. What the other ranks give is not
     /// looked at.
     pub fn assemble(&self, local: E::Value, shape: &[usize], sbp: &[Sbp]) -> Result<Global<E>> {
-        check_sbp(self, shape, self.inner().dtype(&local), sbp)?;
-        let wanted = local_shape(shape, self.mesh(), sbp, self.coordinate());
+        let wanted = self.part_of(shape, self.inner().dtype(&local), sbp)?;
         let found = self.inner().shape(&local)?;
         if wanted != found {
             let message = format!(
@@ -167,6 +184,12 @@ impl<E: Local> Spread<E> {
                 ));
         }
         Ok(self.global(local, shape.into(), sbp.into()))
+    }
+
+    /// The shape of this rank's part of a tensor, if one can be held so.
+    pub fn part_of(&self, shape: &[usize], dtype: DType, sbp: &[Sbp]) -> Result<Shape> {
+        check_sbp(self, shape, dtype, sbp)?;
+        Ok(local_shape(shape, self.mesh(), sbp, self.coordinate()))
     }
 
     /// A global tensor from the whole of it, which every rank has: nothing is sent, each keeps its part.

@@ -12,6 +12,7 @@ pub mod local;
 pub mod mesh;
 mod parts;
 mod path;
+mod remember;
 pub mod sbp;
 mod signature;
 pub mod world;

@@ -112,6 +112,11 @@ fn piece(shape: &[usize], axis: usize, size: usize) -> Shape {
     piece
 }
 
+/// Whether the pieces of an axis lie one after another in packed memory, so that none must be put in order.
+fn in_order(shape: &[usize], axis: usize) -> bool {
+    shape[..axis].iter().product::<usize>() <= 1
+}
+
 /// The shape of parts put together along an axis.
 fn joined(shapes: &[Shape], axis: usize) -> Shape {
     piece(

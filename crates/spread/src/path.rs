@@ -141,11 +141,18 @@ fn stays(whole: &[usize], from: usize, to: usize, count: usize, width: usize) ->
     })
 }
 
-/// What one step can make of a mesh axis. Rows that a later mesh axis cuts again must stay as they are.
+/// What one step can make of a mesh axis. Rows that a later mesh axis cuts again must stay as they are; and what a later
+/// one reduces otherwise must be reduced there first, since a largest of sums is no sum of largest ones.
 fn targets(at: &[Sbp], mesh_axis: usize, rank: usize) -> impl Iterator<Item = Sbp> {
     let now = at[mesh_axis];
     let later = &at[mesh_axis + 1..];
-    let movable = !(now.axis().is_some() && later.contains(&now));
+    let movable = match now {
+        Sbp::Split(_) => !later.contains(&now),
+        Sbp::Broadcast => true,
+        Sbp::Partial(_) => !later
+            .iter()
+            .any(|held| matches!(held, Sbp::Partial(_)) && *held != now),
+    };
     let splits = (0..rank).map(Sbp::Split).filter(|to| !later.contains(to));
     let whole = [Sbp::Broadcast].into_iter();
     let partial = (now == Sbp::Broadcast).then_some(Sbp::Partial(Reduction::Sum));

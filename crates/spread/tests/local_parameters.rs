@@ -11,14 +11,13 @@ fn an_expand_of_a_split_tensor_runs_on_the_sizes_of_its_part() {
     for rank in 0..2 {
         let mesh = Mesh::new(&[2]).expect("a mesh");
         let spread = Spread::new(Dry::new(), Imagined::new(rank, 2), mesh).expect("an engine");
-        let part = spread
-            .inner()
-            .tensor(DType::F32, &[4, 3, 1, 1])
-            .expect("a part");
-        assert_eq!(part.strides(), [3, 1, 1, 1]);
+        let whole = spread.inner().tensor(DType::F32, &[4, 3, 1, 2]);
         let x = spread
-            .assemble(part, &[4, 3, 1, 2], &[Sbp::Split(3)])
+            .from_whole(whole.expect("a tensor"), &[Sbp::Split(3)])
             .expect("a global tensor");
+        assert_eq!(x.to_local().shape(), [4, 3, 1, 1]);
+        assert_eq!(x.to_local().strides(), [3, 1, 1, 1]);
+        spread.take_moved();
         let y = x.expand([2, 4, 3, 4, 2]).expect("an expand");
         assert_eq!(y.shape(), [2, 4, 3, 4, 2]);
         assert_eq!(y.sbp(), [Sbp::Split(4)]);

@@ -41,7 +41,7 @@ impl Step {
     /// Bytes that go from one place to another; some are none.
     fn count(&self, line: Line, from: usize, to: usize) -> usize {
         let drawn = hash(&[self.seed, line.first as u64, from as u64, to as u64]);
-        let elements = if drawn % 4 == 0 {
+        let elements = if drawn.is_multiple_of(4) {
             0
         } else {
             (drawn >> 8) % (self.most + 1)
@@ -267,7 +267,7 @@ fn every_collective_takes_every_dtype() {
 fn sums_are_in_the_order_of_ranks_on_every_rank() {
     for elements in [3, 5000] {
         let terms = |rank: usize, i: usize| -> f32 {
-            let sign = if hash(&[rank as u64, i as u64]) % 2 == 0 {
+            let sign = if hash(&[rank as u64, i as u64]).is_multiple_of(2) {
                 1.0
             } else {
                 -1.0

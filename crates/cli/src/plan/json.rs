@@ -38,7 +38,7 @@ pub(crate) fn write(
 }
 
 /// A list with a line for each item.
-pub(super) fn block(items: Vec<String>) -> String {
+pub(crate) fn block(items: Vec<String>) -> String {
     match items.is_empty() {
         true => "[]".to_string(),
         false => format!("[\n    {}\n  ]", items.join(",\n    ")),
@@ -74,12 +74,12 @@ fn tensor(x: &Sketch) -> String {
     )
 }
 
-fn numbers<T: Display>(items: &[T]) -> String {
+pub(crate) fn numbers<T: Display>(items: &[T]) -> String {
     let items: Vec<String> = items.iter().map(T::to_string).collect();
     format!("[{}]", items.join(", "))
 }
 
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

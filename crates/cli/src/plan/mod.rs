@@ -1,7 +1,7 @@
 //! `stridewise plan`: what each step of a program would do, told without data.
 
-mod grid;
-mod json;
+pub(crate) mod grid;
+pub(crate) mod json;
 pub(crate) mod symbolic;
 mod table;
 
@@ -17,6 +17,7 @@ use crate::how::How;
 use crate::inputs::Shapes;
 use crate::model;
 use crate::program::{Flow, Program, Step, start, step};
+use crate::ranks::{self, Ranks};
 use crate::terminal::Paint;
 
 /// Show what each step of a program would do, without data.
@@ -42,6 +43,13 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     shapes: Shapes,
+
+    #[command(flatten)]
+    ranks: Ranks,
+
+    /// Look at every rank, also of a mesh of more than 1024; that takes longer.
+    #[arg(long)]
+    every_rank: bool,
 
     /// Write JSON instead of a table.
     #[arg(long)]
@@ -108,6 +116,12 @@ impl Row {
 
 /// Prints the plan of a program.
 pub(crate) fn plan(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
+    let mesh = options.ranks.mesh()?;
+    if let (Some(mesh), Some(what)) = (mesh, not_for_ranks(options)) {
+        return Err(Failure::Usage(format!(
+            "{what} cannot be planned for {mesh} ranks\n  help: give a program of operators and shapes of numbers"
+        )));
+    }
     if let Some(path) = model::path(&options.program) {
         let plan = model::plan(path, &options.shapes)?;
         return plan.write(options.json, out);
@@ -121,10 +135,29 @@ pub(crate) fn plan(options: &Options, out: &mut dyn Write) -> Result<(), Failure
     }
     let dry = Dry::new();
     let inputs = options.shapes.sketches(&dry)?;
+    if let Some(mesh) = mesh {
+        let given = options.ranks.given(mesh, inputs.len())?;
+        let plan = ranks::plan::plan(
+            &program,
+            &given,
+            &inputs,
+            options.every_rank,
+            note(&program),
+        )?;
+        return plan.write(options.json, out);
+    }
     let rows = rows(&program, &dry, &inputs)?;
     match options.json {
         true => json::write(&program, &rows, note(&program), out),
         false => table::write(&rows, note(&program), Paint::stdout(), out),
+    }
+}
+
+/// What has no plan on a mesh.
+fn not_for_ranks(options: &Options) -> Option<&'static str> {
+    match model::path(&options.program) {
+        Some(_) => Some("an ONNX model"),
+        None => options.shapes.are_open().then_some("a shape with symbols"),
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn mistake(step: &Step, ahead: usize, error: &Error) -> Mistake {
             let fix = report.fix().filter(|fix| !fix.ends_with(&signature));
             fix.map(str::to_string)
         });
+    mistake.details.error = Some(error.clone());
     mistake.details.machine = matches!(error, Error::Memory(_) | Error::File(_));
     mistake
 }

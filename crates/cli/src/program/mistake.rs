@@ -2,6 +2,7 @@
 //! operator's signature below.
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
+use stridewise_core::error::Error;
 use stridewise_core::table::Entry;
 
 use crate::program::Span;
@@ -27,6 +28,8 @@ pub(crate) struct Details {
     pub(crate) help: Option<String>,
     /// The operator's call, as its documentation has it.
     pub(crate) signature: Option<String>,
+    /// The operator's error that it tells of.
+    pub(crate) error: Option<Error>,
     /// Whether the machine and not the program is to blame, as when memory runs out.
     pub(crate) machine: bool,
 }

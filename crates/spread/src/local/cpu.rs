@@ -9,7 +9,7 @@ use stridewise_core::layout::Layout;
 use stridewise_core::size::Shape;
 use stridewise_cpu::{Cpu, Tensor};
 
-use super::{Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, joined, piece};
+use super::{Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, joined, piece};
 use crate::sbp::Reduction;
 use crate::world::{Call, Collective, World};
 
@@ -115,8 +115,7 @@ fn packed(x: &Tensor) -> Result<Tensor> {
 
 /// The pieces of a tensor cut along an axis, one after another in one run of memory.
 fn pieces(x: &Tensor, axis: usize, sizes: &[usize]) -> Result<Tensor> {
-    let outer: usize = x.shape()[..axis].iter().product();
-    if outer <= 1 {
+    if in_order(x.shape(), axis) {
         return packed(x);
     }
     let mut start = 0;
@@ -165,7 +164,7 @@ fn received(
     axis: usize,
 ) -> Result<Tensor> {
     let whole = joined(&shapes, axis);
-    if whole[..axis].iter().product::<usize>() <= 1 {
+    if in_order(&whole, axis) {
         return moved(to, what, send, &whole);
     }
     let count = shapes

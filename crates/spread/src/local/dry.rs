@@ -8,7 +8,7 @@ use stridewise_core::error::{Error, Result};
 use stridewise_core::size::Shape;
 use stridewise_dry::{Dry, Sketch};
 
-use super::{Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, joined, piece};
+use super::{Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, joined, piece};
 use crate::sbp::Reduction;
 use crate::world::Collective;
 
@@ -63,7 +63,8 @@ impl Local for Dry {
             .map(|size| piece(x.shape(), axis, *size))
             .collect();
         count(to, Collective::AllGather { counts: &counts }, x);
-        self.tensor(x.dtype(), &joined(&shapes, axis))
+        let _sent = packed(self, x)?;
+        received(self, x.dtype(), &joined(&shapes, axis), axis)
     }
 
     fn all_to_all(
@@ -88,7 +89,9 @@ impl Local for Dry {
             },
             x,
         );
-        self.tensor(x.dtype(), &piece(&arriving, join.0, join.1.iter().sum()))
+        let _sent = pieces(self, x, cut.0)?;
+        let whole = piece(&arriving, join.0, join.1.iter().sum());
+        received(self, x.dtype(), &whole, join.0)
     }
 
     fn reduce_scatter(
@@ -109,11 +112,13 @@ impl Local for Dry {
             },
             x,
         );
+        let _sent = pieces(self, x, axis)?;
         self.tensor(x.dtype(), &piece(x.shape(), axis, sizes[at]))
     }
 
     fn all_reduce(&self, to: &Link<'_, Dry>, x: &Sketch, by: Reduction) -> Result<Sketch> {
         count(to, Collective::AllReduce { by }, x);
+        let _sent = packed(self, x)?;
         self.tensor(x.dtype(), x.shape())
     }
 
@@ -123,6 +128,31 @@ impl Local for Dry {
             outside: self.tensor(DType::U8, index.shape())?,
         })
     }
+}
+
+/// The memory that is sent from: that of the tensor where it is packed, otherwise of a copy.
+fn packed(dry: &Dry, x: &Sketch) -> Result<Sketch> {
+    match x.layout().is_packed() {
+        true => Ok(x.clone()),
+        false => dry.tensor(x.dtype(), x.shape()),
+    }
+}
+
+/// The same where pieces of an axis are sent, one after another.
+fn pieces(dry: &Dry, x: &Sketch, axis: usize) -> Result<Sketch> {
+    match in_order(x.shape(), axis) {
+        true => packed(dry, x),
+        false => dry.tensor(x.dtype(), x.shape()),
+    }
+}
+
+/// What arrives along an axis; where that is not the order in memory, it arrives elsewhere and is copied.
+fn received(dry: &Dry, dtype: DType, shape: &[usize], axis: usize) -> Result<Sketch> {
+    let _arrived = match in_order(shape, axis) {
+        true => None,
+        false => Some(dry.tensor(dtype, shape)?),
+    };
+    dry.tensor(dtype, shape)
 }
 
 /// Counts what a rank would receive.

@@ -20,7 +20,7 @@ pub(crate) use gather::Window;
 pub(crate) use shift::Shift;
 
 /// A primitive as its sizes show it: the logical ones, or those of one rank's parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
     pub(crate) kind: Kind,
     /// The shapes of the inputs.
@@ -33,8 +33,9 @@ pub(crate) struct Problem {
     frozen: SmallVec<[usize; 4]>,
 }
 
-/// Which primitive.
-#[derive(Clone, Debug)]
+/// Which primitive. A map is kept in place, since views are what must be quick.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Kind {
     View(SmallVec<[Axis<usize>; 8]>),
     Cast,
@@ -157,6 +158,19 @@ impl Problem {
             }
         }
         found
+    }
+
+    /// Whether the parts of all ranks have the same sizes, and nothing is exchanged between them.
+    pub(crate) fn is_even(&self, given: &[Sbp], signature: &Signature, parts: usize) -> bool {
+        let even = |shape: &Shape, sbp: Sbp| match sbp {
+            Sbp::Split(axis) => shape[axis].is_multiple_of(parts),
+            _ => true,
+        };
+        let mut inputs = self.inputs.iter().zip(given);
+        signature.before.is_empty()
+            && signature.after.is_none()
+            && inputs.all(|(shape, sbp)| even(shape, *sbp))
+            && even(&self.output, signature.output)
     }
 
     /// The problem of rank `at` among `parts`, of inputs held like this.

@@ -11,7 +11,7 @@ pub(crate) struct Shift {
     pub(crate) axis: usize,
     pub(crate) from: SmallVec<[Range<usize>; 4]>,
     pub(crate) to: SmallVec<[Range<usize>; 4]>,
-    /// Whether the rows are wanted backwards.
+    /// Whether each rank has its rows backwards, and is to have those of all ranks backwards.
     pub(crate) flip: bool,
 }
 

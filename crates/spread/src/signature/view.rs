@@ -69,11 +69,8 @@ impl Problem {
                     false => rows,
                 });
                 signature.after = Shift::new(out, from.collect(), to.collect());
-                match &mut signature.after {
-                    Some(shift) => shift.flip = flip,
-                    // Rows that stay must not be turned here, and then somewhere else again.
-                    None if flip && len > 1 && parts > 1 => return None,
-                    None => {}
+                if let Some(shift) = &mut signature.after {
+                    shift.flip = flip;
                 }
             }
             // A map with these is settled first; a new axis is no part of what is split.
@@ -137,16 +134,15 @@ pub(super) fn narrow(
         start, len, step, ..
     } = axis
     {
-        let (slice, _) = Ascending::new(*start, *len, *step);
+        let (slice, flip) = Ascending::new(*start, *len, *step);
         let rows = part(shape[split], parts, at);
         let seen = slice.seen(&rows);
-        (*start, *len, *step) = match seen.is_empty() {
-            true => (0, 0, 1),
-            false => (
-                slice.start + seen.start * slice.step - rows.start,
-                seen.len(),
-                slice.step as isize,
-            ),
+        let row = |at: usize| slice.start + at * slice.step - rows.start;
+        // Each rank turns its own rows; what is left is their way to the other end.
+        (*start, *len, *step) = match (seen.is_empty(), flip) {
+            (true, _) => (0, 0, 1),
+            (_, false) => (row(seen.start), seen.len(), slice.step as isize),
+            (_, true) => (row(seen.end - 1), seen.len(), -(slice.step as isize)),
         };
         debug_assert!(signature.after.is_some() || seen.len() == *len);
     }

@@ -119,6 +119,14 @@ impl World {
     }
 }
 
+impl std::ops::Deref for World {
+    type Target = dyn Wire;
+
+    fn deref(&self) -> &(dyn Wire + 'static) {
+        &*self.0
+    }
+}
+
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

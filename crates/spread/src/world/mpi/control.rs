@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use stridewise_core::error::{Error, Result};
 
 use super::data::SMALL;
-use super::flight::{Flight, Tag, Trouble};
+use super::flight::{Flight, Looking, Tag, Trouble};
 use super::link::Link;
 use crate::mesh::Line;
 
@@ -119,21 +119,23 @@ impl<'a> Letter<'a> {
     }
 }
 
-/// Gives each rank its letter, and `hear`s one of each as it comes; stops at the first that `hear` does not like.
-/// `waits` is told when it takes a while.
+/// Gives each rank its letter, if there is one, and `hear`s one of each as it comes; stops at the first that `hear` does not like.
+/// `waits` is told of whom it waits for when that takes a while.
 pub(super) fn exchange<'a>(
     link: &'static Link,
-    letters: impl IntoIterator<Item = (usize, Letter<'a>)>,
+    letters: impl IntoIterator<Item = (usize, Option<Letter<'a>>)>,
     patience: Duration,
     mut hear: impl FnMut(usize, &Letter<'_>) -> Result<()>,
-    waits: impl FnOnce(&[usize]),
+    waits: impl FnMut(&[usize]),
     late: impl FnOnce(&[usize]) -> Error,
 ) -> Result<()> {
     let mut flight = Flight::new(link);
     for (rank, letter) in letters {
         let room = vec![0; Letter::LONGEST].into();
         flight.receive_owned(room, Letter::LONGEST, rank, Tag::Control);
-        flight.send_owned(letter.write(), [rank], Tag::Control);
+        if let Some(letter) = letter {
+            flight.send_owned(letter.write(), [rank], Tag::Control);
+        }
     }
     converse(
         flight,
@@ -171,12 +173,13 @@ pub(super) fn exchange_long(
 fn converse(
     mut flight: Flight<'static>,
     patience: Duration,
-    waits: impl FnOnce(&[usize]),
+    mut waits: impl FnMut(&[usize]),
     late: impl FnOnce(&[usize]) -> Error,
     mut hear: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<()> {
     let begun = Instant::now();
-    let mut waits = Some(waits);
+    let mut told = false;
+    let mut looking = Looking::default();
     let mut landed = Vec::new();
     let stopped = loop {
         match flight.look(&mut landed) {
@@ -199,12 +202,13 @@ fn converse(
             break late(&flight.late());
         }
         if waited > BUSY {
-            if let Some(waits) = waits.take() {
+            if !told || !landed.is_empty() {
                 waits(&flight.late());
+                told = true;
             }
             std::thread::sleep(NAP);
         } else {
-            std::thread::yield_now();
+            looking.rest();
         }
     };
     flight.abandon();

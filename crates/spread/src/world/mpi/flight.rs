@@ -57,8 +57,8 @@ pub(super) struct Landed {
     bytes: usize,
 }
 
-/// MPI counts in 32 bits. What is longer goes in pieces of this many bytes.
-pub(super) const LARGEST: usize = 1 << 30;
+/// MPI counts in 32 bits. What is longer than this many bytes goes in pieces; few enough that none of them is felt.
+const LARGEST: usize = 32 << 20;
 
 impl<'a> Flight<'a> {
     pub(super) fn new(link: &'a Link) -> Flight<'a> {
@@ -232,6 +232,7 @@ impl<'a> Flight<'a> {
     pub(super) fn wait(&mut self, patience: Duration) -> Result<(), Trouble> {
         let begun = Instant::now();
         let mut landed = Vec::new();
+        let mut looking = Looking::default();
         loop {
             self.look(&mut landed)?;
             if self.is_down() {
@@ -240,7 +241,23 @@ impl<'a> Flight<'a> {
             if begun.elapsed() > patience {
                 return Err(Trouble::Late(self.late()));
             }
-            std::thread::yield_now();
+            looking.rest();
+        }
+    }
+}
+
+/// Between two looks. Every look moves things on, so the next one comes at once; but now and then whoever else wants
+/// the processor goes first, in case it is the one that is waited for.
+#[derive(Default)]
+pub(super) struct Looking(u32);
+
+impl Looking {
+    pub(super) fn rest(&mut self) {
+        const LOOKS: u32 = 64;
+        self.0 = (self.0 + 1) % LOOKS;
+        match self.0 {
+            0 => std::thread::yield_now(),
+            _ => std::hint::spin_loop(),
         }
     }
 }

@@ -149,10 +149,23 @@ pub(super) fn before_stop(ask: extern "C" fn()) -> Result<()> {
         unsafe { std::mem::transmute::<*mut c_void, extern "C" fn()>(ask)() };
         ffi::MPI_SUCCESS as c_int
     }
+    unsafe extern "C" fn not_copied(
+        _: ffi::MPI_Comm,
+        _: c_int,
+        _: *mut c_void,
+        _: *mut c_void,
+        _: *mut c_void,
+        copied: *mut c_int,
+    ) -> c_int {
+        // SAFETY: MPI asks for an answer here.
+        unsafe { *copied = 0 };
+        ffi::MPI_SUCCESS as c_int
+    }
     let mut key = 0;
     // SAFETY: L1; the functions live as long as the program, and the value tied to the key is not used.
     unsafe {
-        let code = ffi::MPI_Comm_create_keyval(None, Some(gone), &mut key, ask as *mut c_void);
+        let code =
+            ffi::MPI_Comm_create_keyval(Some(not_copied), Some(gone), &mut key, ask as *mut c_void);
         check(code, "MPI_Comm_create_keyval")?;
         let code = ffi::MPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, std::ptr::null_mut());
         check(code, "MPI_Comm_set_attr")

@@ -13,7 +13,7 @@ use stridewise_cpu::reduce_all;
 use super::group::{Cause, Group, lock};
 use super::lend::Stay;
 use super::meeting::Meeting;
-use crate::mesh::{Line, part};
+use crate::mesh::Line;
 use crate::sbp::Reduction;
 use crate::world::agree::Record;
 use crate::world::{Call, Collective, Wire};
@@ -142,16 +142,9 @@ impl Wire for End {
                     stay.receive(|into, all| reduced(all, 0..sent, by, dtype, into))?;
                 }
                 Collective::AllReduce { by } => {
-                    let (width, ranks) = (dtype.width(), stay.ranks());
-                    let bytes = |at: usize| {
-                        let part = part(sent / width, ranks, at);
-                        part.start * width..part.end * width
-                    };
-                    stay.receive(|into, all| {
-                        let own = bytes(at);
-                        reduced(all, own.clone(), by, dtype, &mut into[own])
-                    })?;
-                    stay.share(bytes);
+                    let own = stay.part(at);
+                    stay.receive(|into, all| reduced(all, own.clone(), by, dtype, &mut into[own]))?;
+                    stay.share();
                 }
                 Collective::Barrier => {}
             }

@@ -31,6 +31,7 @@ use stridewise_core::error::Result;
 use stridewise_core::smallvec::SmallVec;
 
 use super::meeting::Meeting;
+use crate::mesh::part;
 use crate::world::agree::{self, Kind, Record};
 
 /// Where a rank's buffers are.
@@ -103,6 +104,10 @@ impl<'a> Stay<'a> {
         };
         meeting.come(at, first);
         assemble(first)?;
+        assert!(
+            meeting.is_open(first) && !meeting.is_broken(),
+            "all are there"
+        );
         stay.enter()?;
         work(&mut stay)
     }
@@ -155,17 +160,24 @@ impl<'a> Stay<'a> {
         *self.gate + 1 < self.last
     }
 
-    /// Lets the others read this rank's part of what it has received, and reads theirs. Each part is a range of
-    /// bytes, the same on all ranks, and no two overlap.
-    pub(super) fn share(&mut self, part: impl Fn(usize) -> Range<usize>) {
+    /// The bytes of an all-reduce that the rank at a place reduces for all.
+    pub(super) fn part(&self, at: usize) -> Range<usize> {
+        let record = self.record(self.at);
+        let width = record.dtype.width();
+        let elements = part(record.bytes / width, self.ranks(), at);
+        elements.start * width..elements.end * width
+    }
+
+    /// Lets the others read this rank's part of what it has received, and reads theirs.
+    pub(super) fn share(&mut self) {
         assert!(self.shares() && !self.shared);
         self.shared = true;
         self.pass();
         for at in (0..self.ranks()).filter(|&at| at != self.at) {
-            let (theirs, part) = (self.places(at), part(at));
-            assert!(part.start <= part.end && part.end <= theirs.room.min(self.own.room));
-            // SAFETY: L5: their own part is only read by now, and here it lies outside of this rank's own part. Two
-            // buffers of two ranks that each hold them as slices do not overlap.
+            let (theirs, part) = (self.places(at), self.part(at));
+            assert!(part.end <= theirs.room.min(self.own.room));
+            // SAFETY: L5: their own part is only read by now. Here it lies outside of this rank's own part, since all
+            // have the same record and parts do not overlap. Nor do two buffers that ranks hold as slices.
             unsafe {
                 let (from, to) = (theirs.recv.add(part.start), self.own.recv.add(part.start));
                 ptr::copy_nonoverlapping(from, to, part.len());
