@@ -21,9 +21,7 @@ _T = TypeVar("_T")
 _GRACE = 5.0
 
 
-def spawn(
-    fn: Callable[..., _T], ranks: int = 4, args: Sequence[Any] = (), timeout: float | None = None
-) -> list[_T]:
+def spawn(fn: Callable[..., _T], ranks: int = 4, args: Sequence[Any] = (), timeout: float | None = None) -> list[_T]:
     """Runs a function on several ranks, each a thread of this process, and gives what they return.
 
     Inside of it `rank` and `world_size` tell which of how many this is, and `mesh` makes a mesh of them. While ranks

@@ -69,9 +69,7 @@ def test_every_operator_and_its_gradient_are_those_of_one_process(name):
             label = f"{name} seed {seed}: {[a.shape for a in arrays]} as {held} on {mesh}"
             plain = [sw.to_tensor(array, requires_grad=True) for array in arrays]
             grid = sw.mesh(mesh)
-            spread = [
-                grid.shard(array, sbp, requires_grad=True) for array, sbp in zip(arrays, held, strict=True)
-            ]
+            spread = [grid.shard(array, sbp, requires_grad=True) for array, sbp in zip(arrays, held, strict=True)]
             wanted, found = listed(case.ours(*plain)), listed(case.ours(*spread))
             for y, z in zip(wanted, found, strict=True):
                 if not isinstance(z, sw.GlobalTensor) or not same(y.detach(), z.detach().gather()):
@@ -177,7 +175,7 @@ def test_an_operator_names_itself_in_what_it_moved():
         x = mesh.shard(sw.arange(6).reshape(6, 1), "S(0)")
         x.reshape(2, 3)
         sw.take(x, mesh.shard([0, 5, 3, 1], "S(0)"), 0)
-        x[::2]
+        x[1::3]
         return sorted({each.operator for each in mesh.moved()})
 
     assert on_ranks(traffic)[0] == ["index", "reshape", "take"]
@@ -324,7 +322,7 @@ def test_errors_say_what_does_not_fit():
         ]
 
     texts = [text.split("\n")[0] for text in on_ranks(calls)[1]]
-    assert texts == [
+    assert texts[:-1] == [
         "WorldError: mesh: a mesh of 3 has 3 ranks, but the world has 4",
         "ArgumentError: mesh: a mesh has no negative number of ranks",
         "AxisError: shard: S(1) splits an axis that a tensor of rank 1 does not have",
@@ -335,8 +333,7 @@ def test_errors_say_what_does_not_fit():
         "ArgumentTypeError: shard: x is a global tensor already, float64 of shape (4, 2) over 4 ranks as S(0)",
         "WorldError: to_sbp: a tensor held as S(0) cannot be held as P(max)",
         "AxisError: split: axis -1 of a tensor that is not there yet counts from no end",
-        "ShapeError: expand: axis 0 has size 4, which can only be kept or, were it 1, be expanded",
-    ][: len(texts) - 1] + [texts[-1]]
+    ]
     assert texts[-1].startswith("ShapeError: expand: ")
 
 

@@ -94,7 +94,7 @@ impl PyMesh {
     /// ...     mesh.shard([[1, 2], [3, 4]], "S(0)").gather()
     /// ...     return [str(moved) for moved in mesh.moved()]
     /// >>> sw.spawn(f, ranks=2)[0]
-    /// ['to_sbp: (2, 2) int64, mesh axis 0, S(0) -> B, all_gather, 16 bytes']
+    /// ['gather: (2, 2) int64, mesh axis 0, S(0) -> B, all_gather, 16 bytes']
     fn moved(&self) -> Vec<PyMoved> {
         // What every rank takes from what it has already is of no interest here.
         let sent = |moved: &Moved| !matches!(moved.what, What::Change(Sbp::Broadcast, _));
