@@ -8,7 +8,7 @@ use crate::one_rank::{check_rank, fails_alone};
 use crate::{Case, Outcome};
 
 /// Cases of an operator on a mesh.
-const SAMPLE: usize = 60;
+const SAMPLE: usize = 150;
 
 pub(crate) const CASES: [Case; 1] = [Case {
     name: "every_operator_gives_what_one_machine_gives",
