@@ -21,6 +21,7 @@ use stridewise::{Cpu, Error, Tensor, take_into};
 use crate::arguments::{Object, Raised};
 use crate::docs::docstring;
 use crate::foreign;
+use crate::globals::{self, PyGlobal};
 use crate::gradients;
 use crate::graphs::{self, symbolic::PySymbolic};
 use crate::seldom;
@@ -238,6 +239,9 @@ fn answer_seldom<'py>(
     out: Option<Object<'py>>,
     label: Option<&String>,
 ) -> Result<Py<PyAny>, Raised> {
+    if let Some(call) = globals::wanted(all(given, named))? {
+        return call.answer(line, given, named, out);
+    }
     if let Some(graph) = graphs::trace::wanted(all(given, named))? {
         graph.at(graphs::trace::source(py), label.cloned());
         return call_at(&graph, line, given, named);
@@ -346,6 +350,7 @@ fn read_name(value: &Object<'_>) -> Result<Option<String>, Raised> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let (class, symbolic) = (py.get_type::<PyTensor>(), py.get_type::<PySymbolic>());
+    let global = py.get_type::<PyGlobal>();
     let home = module.name()?;
     for (line, entry) in TABLE.iter().enumerate() {
         let Some((function, method)) = FUNCTIONS.get(line).zip(METHODS.get(line)) else {
@@ -364,7 +369,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(entry.name, function)?;
         if entry.is_method() {
             let def = definition(entry, *method, true);
-            for class in [&class, &symbolic] {
+            for class in [&class, &symbolic, &global] {
                 // SAFETY: as above; the type is a heap type that takes attributes.
                 let method = unsafe {
                     let method = ffi::PyDescr_NewMethod(class.as_type_ptr(), def);

@@ -30,6 +30,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::File(_) => "FileError",
         Error::TooEarly(_) => "TooEarly",
         Error::Gradient(_) => "GradientError",
+        Error::World(_) => "WorldError",
         _ => "StridewiseError",
     };
     let classes =

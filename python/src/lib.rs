@@ -8,6 +8,7 @@ mod entry;
 mod errors;
 mod files;
 mod foreign;
+mod globals;
 mod gradients;
 mod graphs;
 mod look;
@@ -15,6 +16,7 @@ mod seldom;
 mod shapes;
 mod symbol;
 mod tensor;
+mod unlocked;
 
 use pyo3::prelude::*;
 use stridewise::DType;
@@ -40,6 +42,7 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
     // A benchmark says so when it is given a build that is not worth timing.
     module.setattr("_debug", cfg!(debug_assertions))?;
+    module.setattr("_has_mpi", cfg!(feature = "mpi"))?;
     module.add_class::<PyTensor>()?;
     module.add_class::<PyDType>()?;
     module.add_class::<PySymbol>()?;
@@ -49,6 +52,7 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     files::register(module)?;
     gradients::register(module)?;
     graphs::register(module)?;
+    globals::register(module)?;
     module.add_function(wrap_pyfunction!(_table, module)?)?;
     for dtype in DType::ALL {
         module.add(dtype.name(), PyDType::object(module.py(), dtype)?)?;

@@ -11,7 +11,7 @@ of other libraries, numbers and nested lists; views share memory, and strides co
 
 from __future__ import annotations
 
-from stridewise import nn, typing
+from stridewise import nn, sbp, typing
 from stridewise._errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -26,17 +26,34 @@ from stridewise._errors import (
     StridewiseError,
     TooEarly,
     TooLarge,
+    WorldError,
 )
 from stridewise._gradients import grad, no_grad
 from stridewise._graphs import graph, trace
 from stridewise._stridewise import *
-from stridewise._stridewise import Dim, Graph, Spec, Symbol, SymbolicTensor, asarray
+from stridewise._stridewise import (
+    Dim,
+    GlobalTensor,
+    Graph,
+    Mesh,
+    Moved,
+    Sbp,
+    Spec,
+    Symbol,
+    SymbolicTensor,
+    asarray,
+    barrier,
+    mesh,
+    rank,
+    world_size,
+)
 from stridewise._stridewise import __version__ as __version__
 
 # These hide a built-in, so they are not part of `import *`.
 from stridewise._stridewise import bool as bool
 from stridewise._stridewise import slice as slice
 from stridewise._stridewise import sum as sum
+from stridewise._worlds import spawn
 
 to_tensor = asarray
 symbol = Symbol
@@ -49,11 +66,15 @@ __all__ = [
     "DTypeError",
     "Dim",
     "FileError",
+    "GlobalTensor",
     "GradientError",
     "Graph",
     "IndexOutOfRange",
     "IndexShapeError",
+    "Mesh",
+    "Moved",
     "OutOfMemory",
+    "Sbp",
     "ShapeError",
     "Spec",
     "StridewiseError",
@@ -62,9 +83,11 @@ __all__ = [
     "Tensor",
     "TooEarly",
     "TooLarge",
+    "WorldError",
     "allclose",
     "array_equal",
     "asarray",
+    "barrier",
     "bfloat16",
     "complex64",
     "complex128",
@@ -79,12 +102,16 @@ __all__ = [
     "int32",
     "int64",
     "load",
+    "mesh",
     "nn",
     "no_grad",
+    "rank",
     "repeat_plan",
     "save",
+    "sbp",
     "shapes",
     "shares_memory",
+    "spawn",
     "spec",
     "symbol",
     "to_tensor",
@@ -95,6 +122,7 @@ __all__ = [
     "uint32",
     "uint64",
     "vjp",
+    "world_size",
     # names: written by `cargo xtask docs`
     "atleast_1d",
     "atleast_2d",

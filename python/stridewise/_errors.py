@@ -72,3 +72,7 @@ class TooEarly(StridewiseError, RuntimeError):
 
 class GradientError(StridewiseError, RuntimeError):
     """There is no history to differentiate by, it has been let go, or it would be lost."""
+
+
+class WorldError(StridewiseError, RuntimeError):
+    """Ranks cannot go on together: one is gone, late or calls something else, or parts do not fit together."""

@@ -15,7 +15,9 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def grad(f: Callable[..., _stridewise.Tensor], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., _stridewise.Tensor | _stridewise.GlobalTensor], argnums: int | Sequence[int] = 0
+) -> Callable[..., Any]:
     """A function that gives the gradient of another, which must return a single number.
 
     The calls can stand within each other, and within `vjp`. Nothing is noted for `Tensor.backward` by them.

@@ -45,6 +45,8 @@ fn pages() -> Result<[(&'static str, String); 4], Failure> {
     let typed = marked(STUBS, "    ", "methods", stubs::methods("Tensor"), typed)?;
     let symbolic = stubs::methods("SymbolicTensor");
     let typed = marked(STUBS, "    ", "symbolic methods", symbolic, typed)?;
+    let global = stubs::methods("GlobalTensor");
+    let typed = marked(STUBS, "    ", "global methods", global, typed)?;
     let typed = marked(STUBS, "", "functions", stubs::functions(), typed)?;
     Ok([
         (README, readme),

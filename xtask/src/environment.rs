@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::packages::install;
 use crate::steps::{Failure, quietly, root, run};
 
 /// The oldest Python the package is for.
@@ -68,7 +69,11 @@ impl Environment {
             .args(["-c", "import ensurepip, venv"])
             .output();
         if !complete.is_ok_and(|output| output.status.success()) {
-            install_venv()?;
+            // Debian and its kin keep it in a package of its own.
+            install(
+                "Python cannot make virtual environments: install its venv module",
+                &["python3-venv"],
+            )?;
         }
         if self.0.exists() {
             fs::remove_dir_all(&self.0)
@@ -76,25 +81,6 @@ impl Environment {
         }
         quietly(Command::new(&python).args(["-m", "venv"]).arg(&self.0))
     }
-}
-
-/// Debian and its kin keep `venv` in a package of its own.
-fn install_venv() -> Result<(), Failure> {
-    let user = Command::new("id").arg("-u").output();
-    let is_root = user.is_ok_and(|output| output.stdout.trim_ascii() == b"0");
-    if !is_root || Command::new("apt-get").arg("--version").output().is_err() {
-        return Err(
-            "Python cannot make virtual environments: install its venv module \
-             (on Debian and Ubuntu `apt-get install python3-venv`)"
-                .to_string(),
-        );
-    }
-    quietly(Command::new("apt-get").args(["update", "--quiet"]))?;
-    quietly(
-        Command::new("apt-get")
-            .args(["install", "--yes", "--quiet", "python3-venv"])
-            .env("DEBIAN_FRONTEND", "noninteractive"),
-    )
 }
 
 /// A folder of its own that goes when this does.

@@ -2,6 +2,8 @@
 
 mod docs;
 mod environment;
+mod mpi;
+mod packages;
 mod python;
 mod steps;
 mod stubs;
@@ -17,7 +19,8 @@ cargo xtask NAME
            `test python wheel`, only the steps that begin so
   docs     write what comes from the operator table: tables of the documentation, type stubs
   wheel    build the Python package into target/wheels
-  bench    what views cost, operators that move data against a warm fill, and calls from Python";
+  bench    what views cost, operators that move data against a warm fill, ranks beside bare MPI, and calls from
+           Python";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -77,11 +80,13 @@ fn test() -> Vec<Step> {
             ]),
         ),
         Step::command("test", cargo(["test", "--workspace", "--locked"])),
+        Step::check("mpi", mpi::test),
         Step::check("python build", python::build),
         Step::check("python lint", python::check),
         Step::check("python test", python::test),
         Step::check("onnx", python::onnx),
         Step::check("wheel", python::test_wheel),
+        Step::check("mpi python", python::test_mpi),
         Step::command(
             "document",
             cargo(["doc", "--workspace", "--no-deps", "--locked"])
@@ -104,6 +109,7 @@ fn bench() -> Vec<Step> {
             "memory",
             cargo(["bench", "--package", "stridewise", "--bench", "memory"]),
         ),
+        Step::check("mpi", mpi::bench),
         Step::check("python calls", python::bench),
     ]
 }

@@ -47,7 +47,7 @@ impl Cargo {
         self
     }
 
-    fn run(&self) -> Result<(), Failure> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         command
             .args(&self.args)

@@ -10,6 +10,9 @@ const WIDTH: usize = 120;
 /// Operators that `import *` leaves out, since it would hide Python's own; a test of the package finds others.
 const HIDING: &[&str] = &["slice", "sum"];
 
+/// The class of global tensors, which operators take beside each other and numbers only.
+const GLOBAL: &str = "GlobalTensor";
+
 /// Every operator as a function.
 pub(crate) fn functions() -> String {
     let functions = TABLE.iter().map(|entry| stub(entry, None));
@@ -30,15 +33,72 @@ pub(crate) fn names(package: bool) -> String {
 }
 
 /// One form of a call: its parameters and what it returns.
+#[derive(Clone)]
 struct Form {
     parts: Vec<String>,
     result: &'static str,
+    global: bool,
+}
+
+impl Form {
+    fn new(parts: Vec<String>, result: &'static str) -> Form {
+        Form {
+            parts,
+            result,
+            global: false,
+        }
+    }
+
+    /// The same of global tensors; none for one that writes into memory of one rank.
+    fn global(&self) -> Option<Form> {
+        if self.result == "_T" {
+            return None;
+        }
+        let first = self.parts.first().map(String::as_str);
+        // The tensor that a function is called on says that it is one of global tensors.
+        let receives =
+            first.is_some_and(|part| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]"));
+        let parts = self.parts.iter().enumerate().map(|(at, part)| match at {
+            0 if receives => part.replace("ArrayLike", GLOBAL),
+            _ => part
+                .replace("ArrayLike", "_GlobalLike")
+                .replace("SizesLike", "SizesLike | GlobalTensor"),
+        });
+        Some(Form {
+            parts: parts.collect(),
+            result: self.result,
+            global: true,
+        })
+    }
+
+    /// Whether its first parameter is of that class.
+    fn is_of(&self, class: &str) -> bool {
+        self.parts.first().is_some_and(|part| part.contains(class))
+    }
+
+    fn result_of(&self, class: Option<&str>) -> String {
+        let class = match self.global {
+            true => GLOBAL,
+            false => class.unwrap_or("Tensor"),
+        };
+        self.result.replace("Tensor", class)
+    }
 }
 
 /// An operator as a function, or as a method of that class.
 fn stub(entry: &Entry, class: Option<&str>) -> String {
     let method = class.is_some();
-    let forms = forms(entry, method);
+    let mut forms = forms(entry, method);
+    match class {
+        Some(GLOBAL) => forms = forms.into_iter().filter_map(|form| form.global()).collect(),
+        Some(_) => {}
+        // A function of global tensors gives one; `enforce_shape` gives back whatever it is given.
+        None if entry.arity == Arity::None || entry.name == "enforce_shape" => {}
+        None => {
+            let global: Vec<Form> = forms.iter().filter_map(Form::global).collect();
+            forms.extend(global.into_iter().filter(|form| form.is_of(GLOBAL)));
+        }
+    }
     let indent = if method { "    " } else { "" };
     let overload = match forms.len() {
         1 => String::new(),
@@ -48,7 +108,7 @@ fn stub(entry: &Entry, class: Option<&str>) -> String {
         if method {
             form.parts.insert(0, "self".to_string());
         }
-        let result = form.result.replace("Tensor", class.unwrap_or("Tensor"));
+        let result = form.result_of(class);
         format!(
             "{overload}{}",
             laid_out(entry.name, &form.parts, &result, indent)
@@ -62,10 +122,7 @@ fn forms(entry: &Entry, method: bool) -> Vec<Form> {
     if entry.arity == Arity::Each {
         return each(method);
     }
-    let usual = Form {
-        parts: python_parts(&params, typed),
-        result: result(entry),
-    };
+    let usual = Form::new(python_parts(&params, typed), result(entry));
     if entry.name == "enforce_shape" && !method {
         // An array of any library comes back as it is; numbers and lists become a tensor first.
         let whole = |class: &str| {
@@ -75,14 +132,8 @@ fn forms(entry: &Entry, method: bool) -> Vec<Form> {
             })
         };
         return vec![
-            Form {
-                parts: whole("complex | list[Any] | tuple[Any, ...]"),
-                result: usual.result,
-            },
-            Form {
-                parts: whole("_T"),
-                result: "tuple[_T, list[Any]]",
-            },
+            Form::new(whole("complex | list[Any] | tuple[Any, ...]"), usual.result),
+            Form::new(whole("_T"), "tuple[_T, list[Any]]"),
         ];
     }
     if entry.is_variadic() {
@@ -104,7 +155,7 @@ fn forms(entry: &Entry, method: bool) -> Vec<Form> {
             _ => typed(param),
         });
         let result = usual.result;
-        return vec![usual, Form { parts, result }];
+        return vec![usual, Form::new(parts, result)];
     }
     match params.iter().position(|param| param.role == Role::Out) {
         Some(at) => vec![
@@ -130,17 +181,13 @@ fn into_given(params: &[PythonParam], out: usize, by_name: bool) -> Form {
         Role::Out => "out: _T".to_string(),
         _ => typed(param),
     };
-    Form {
-        parts: python_parts(&params, given),
-        result: "_T",
-    }
+    Form::new(python_parts(&params, given), "_T")
 }
 
 /// One tensor gives one, none or several give a list.
 fn each(method: bool) -> Vec<Form> {
-    let form = |parts: &[&str], result| Form {
-        parts: parts.iter().map(|part| part.to_string()).collect(),
-        result,
+    let form = |parts: &[&str], result| {
+        Form::new(parts.iter().map(|part| part.to_string()).collect(), result)
     };
     let name = "name: str | None = None";
     let several = "*inputs: ArrayLike";

@@ -42,6 +42,8 @@ pub unsafe trait Number: Copy + Send + Sync + fmt::Debug + 'static {
     const ZERO: Self;
     /// What sums are kept in: `f32` for the 16-bit floats, the type itself for all others.
     type Accumulator: Copy + Send + Sync + fmt::Debug + 'static;
+    /// Whether a sum is the same in any order: so for integers and bool.
+    const ANY_ORDER: bool;
     /// Into a sum; exact.
     fn widen(self) -> Self::Accumulator;
     /// Out of a sum; the 16-bit floats round to nearest even.
@@ -107,6 +109,7 @@ unsafe impl Element for bool {
 unsafe impl Number for Flag {
     const ZERO: Flag = Flag(0);
     type Accumulator = u8;
+    const ANY_ORDER: bool = true;
     #[inline(always)]
     fn widen(self) -> u8 {
         self.0
@@ -137,6 +140,10 @@ macro_rules! numbers {
         unsafe impl Number for $type {
             const ZERO: $type = $zero;
             type Accumulator = $sum;
+            const ANY_ORDER: bool = {
+                use DType::{BF16, C64, C128, F16, F32, F64};
+                !matches!(DType::$dtype, F16 | BF16 | F32 | F64 | C64 | C128)
+            };
             #[inline(always)]
             fn widen(self) -> $sum {
                 $widen(self)

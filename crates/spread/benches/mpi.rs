@@ -48,7 +48,8 @@ fn ranks() -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     let line = Line::all(size);
     let counts = vec![BYTES / size; size];
-    let send = vec![0; BYTES];
+    // Not zeros, which the system would not give memory to.
+    let send = vec![1; BYTES];
     let mut recv = vec![0; BYTES];
     let bare = Bare::new(&counts);
     let gather = Collective::AllGather { counts: &counts };

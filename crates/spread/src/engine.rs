@@ -44,6 +44,15 @@ thread_local! {
     static OPERATOR: Cell<&'static str> = const { Cell::new("") };
 }
 
+/// Does something on behalf of an operator, which messages and notes then name: for front doors that run it through
+/// another engine over this one, such as a tape.
+pub fn on_behalf_of<T>(operator: &'static str, work: impl FnOnce() -> T) -> T {
+    let outer = OPERATOR.replace(operator);
+    let done = work();
+    OPERATOR.set(outer);
+    done
+}
+
 impl<E: Local> Clone for Spread<E> {
     fn clone(&self) -> Spread<E> {
         Spread(self.0.clone())
@@ -188,16 +197,21 @@ impl<E: Local> Spread<E> {
             }
             parts.push(x.local);
         }
-        let made = run(&local, &parts).inspect_err(|error| {
-            // The others do not see this: memory of this rank, or an index that only it has.
-            let own = match error {
-                Error::Memory(_) => true,
-                Error::Index(_) => !alike,
-                _ => false,
-            };
-            if own && self.mesh().ranks() > 1 {
-                self.0.world.fail(error);
+        let made = run(&local, &parts).map_err(|error| {
+            if self.mesh().ranks() == 1 {
+                return error;
             }
+            // The others do not see this: memory of this rank, or an index that only it has.
+            let error = match error {
+                Error::Memory(_) => error,
+                Error::Index(_) if !alike => {
+                    let whose = format!("the part of it that rank {} has", self.rank());
+                    error.note("index", whose)
+                }
+                other => return other,
+            };
+            self.0.world.fail(&error);
+            error
         })?;
         let mut made = self.global(made, shape, output);
         for (mesh_axis, shift) in &after {
@@ -335,9 +349,12 @@ impl<E: Local> Engine for Spread<E> {
         Ok(seen)
     }
 
-    fn merges(&self, _: &Global<E>, _: Range<usize>) -> Truth {
-        // Parts have strides, a global tensor has none.
-        Truth::Yes
+    fn merges(&self, x: &Global<E>, run: Range<usize>) -> Truth {
+        match self.mesh().ranks() {
+            1 => self.inner().merges(&x.local, run),
+            // Parts have strides, each its own; a global tensor has none.
+            _ => Truth::Yes,
+        }
     }
 
     fn is_packed(&self, x: &Global<E>) -> Truth {
@@ -460,10 +477,7 @@ impl<E: Local> Engine for Spread<E> {
     }
 
     fn run<O: Operator<Self>>(&self, operator: &O, inputs: &[&Global<E>]) -> Result<O::Output> {
-        let outer = OPERATOR.replace(O::NAME);
-        let output = operator.lower(self, inputs);
-        OPERATOR.set(outer);
-        output
+        on_behalf_of(O::NAME, || operator.lower(self, inputs))
     }
 }
 

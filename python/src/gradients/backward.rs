@@ -3,38 +3,35 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use stridewise::dtype::Family;
 use stridewise::engine::describe;
-use stridewise::prelude::*;
-use stridewise::{Error, Tensor, Var};
+use stridewise::spread::on_behalf_of;
+use stridewise::{Engine, Error, Value, Var};
 
-use crate::arguments::Raised;
 use crate::errors::OrRaise;
-use crate::foreign::asarray::{convert, is_of_numbers};
+use crate::gradients::class::{Class, ValueOf, tape_of};
 use crate::gradients::kept::Leaf;
-use crate::gradients::{tape, var, var_object};
-use crate::tensor::PyTensor;
+use crate::unlocked::unlocked;
 
 /// Adds the gradient of a tensor by each leaf it depends on to the leaf's `grad`.
-pub(crate) fn backward(
-    slf: &Bound<'_, PyTensor>,
+pub(crate) fn backward<C: Class>(
+    slf: &Bound<'_, C>,
     grad: Option<&Bound<'_, PyAny>>,
     retain_graph: bool,
     create_graph: bool,
 ) -> PyResult<()> {
     let py = slf.py();
     let named = |error: Error| error.within("backward");
-    let y = var(slf.get());
+    let y = slf.get().var();
     let Some(history) = y.history() else {
         return Err(named(without_history())).or_raise(py);
     };
-    let dtype = slf.get().inner.dtype();
-    let seed = grad.map(|grad| given(grad, "grad", dtype, create_graph));
+    let seed = grad.map(|grad| C::gradient(grad, "grad", y.value(), create_graph));
     let seed = seed
         .transpose()
         .map_err(|raised| raised.exception(py, "backward", None))?;
-    let found = py
-        .detach(|| tape().gradients_by_watched(&y, seed.as_ref()))
+    let tape = tape_of::<C>(&y);
+    let work = || tape.gradients_by_watched(&y, seed.as_ref());
+    let found = unlocked(py, || on_behalf_of("backward", work))
         .map_err(|error| named(blamed(error)))
         .or_raise(py)?;
     // Whose tensor is gone has nobody left to ask for its gradient.
@@ -42,7 +39,7 @@ pub(crate) fn backward(
         let leaf = Leaf::numbered(watched.number())?;
         Some(Part { leaf, gradient })
     });
-    let parts: Vec<Part> = parts.collect();
+    let parts: Vec<Part<C>> = parts.collect();
     while !added(py, &parts, create_graph)? {}
     if !(retain_graph || create_graph) {
         py.detach(|| history.free());
@@ -51,39 +48,42 @@ pub(crate) fn backward(
 }
 
 /// A gradient on its way to a leaf.
-struct Part {
-    leaf: Arc<Leaf>,
-    gradient: Var<Cpu>,
+struct Part<C: Class> {
+    leaf: Arc<Leaf<C>>,
+    gradient: Var<C::Engine>,
 }
 
-impl Part {
-    /// The gradient, added to what the leaf has.
-    fn sum(&self, held: Option<&Var<Cpu>>, tracked: bool) -> stridewise::Result<Var<Cpu>> {
-        let sum = match held {
-            Some(held) => tape().add(held, &self.gradient)?,
-            None => self.gradient.clone(),
-        };
-        Ok(if tracked { sum } else { sum.detach() })
-    }
+/// The gradient, added to what the leaf has.
+fn sum<C: Class>(
+    gradient: &Var<C::Engine>,
+    held: Option<&Var<C::Engine>>,
+    tracked: bool,
+) -> stridewise::Result<Var<C::Engine>> {
+    let sum = match held {
+        Some(held) => tape_of::<C>(gradient).add(held, gradient)?,
+        None => gradient.clone(),
+    };
+    Ok(if tracked { sum } else { sum.detach() })
 }
 
 /// Adds all parts where they belong, or none: when a gradient has changed meanwhile it is for the caller to try again.
-fn added(py: Python<'_>, parts: &[Part], tracked: bool) -> PyResult<bool> {
+fn added<C: Class>(py: Python<'_>, parts: &[Part<C>], tracked: bool) -> PyResult<bool> {
     let before: Vec<_> = parts.iter().map(|part| part.leaf.grad(py)).collect();
-    let held = before.iter().map(|grad| Some(var(grad.as_ref()?.get())));
-    let held: Vec<Option<Var<Cpu>>> = held.collect();
-    let sums = py.detach(|| -> stridewise::Result<Vec<_>> {
-        let parts = parts.iter().zip(&held);
-        let sums = parts.map(|(part, held)| part.sum(held.as_ref(), tracked));
-        sums.collect()
+    let held = before.iter().map(|grad| Some(grad.as_ref()?.get().var()));
+    let held: Vec<Option<Var<C::Engine>>> = held.collect();
+    let gradients: Vec<&Var<C::Engine>> = parts.iter().map(|part| &part.gradient).collect();
+    let sums = unlocked(py, || -> stridewise::Result<Vec<_>> {
+        let pairs = gradients.iter().zip(&held);
+        let sums = pairs.map(|(gradient, held)| sum::<C>(gradient, held.as_ref(), tracked));
+        on_behalf_of("backward", || sums.collect())
     });
     let sums = sums
         .map_err(|error| error.within("backward"))
         .or_raise(py)?;
-    let objects = sums.into_iter().map(|sum| var_object(py, sum));
+    let objects = sums.into_iter().map(|sum| C::var_object(py, sum));
     let objects = objects.collect::<PyResult<Vec<_>>>()?;
     // From here on no other thread has the interpreter.
-    let unchanged = |(part, before): (&Part, &Option<Py<PyTensor>>)| {
+    let unchanged = |(part, before): (&Part<C>, &Option<Py<C>>)| {
         let now = part.leaf.grad(py).map(|now| now.as_ptr());
         now == before.as_ref().map(|before| before.as_ptr())
     };
@@ -94,33 +94,6 @@ fn added(py: Python<'_>, parts: &[Part], tracked: bool) -> PyResult<bool> {
         part.leaf.set(Some(object.unbind()));
     }
     Ok(true)
-}
-
-/// A gradient, such as the one to begin with, from whatever stands for one; `dtype` is that of the tensor it is a
-/// gradient of, which numbers of Python take. An array of another library is copied: it may change, and a gradient may
-/// be no more than a look at it.
-pub(crate) fn given(
-    object: &Bound<'_, PyAny>,
-    name: &'static str,
-    dtype: DType,
-    tracked: bool,
-) -> Result<Var<Cpu>, Raised> {
-    if let Ok(tensor) = object.cast::<PyTensor>() {
-        let seed = var(tensor.get());
-        return Ok(if tracked { seed } else { seed.detach() });
-    }
-    let seed = var(convert(object, None, None, name)?.get());
-    if tracked && seed.is_tracked() {
-        return Ok(seed);
-    }
-    let seed = seed.value();
-    let weak = seed.dtype() != dtype
-        && (seed.dtype() != DType::C128 || dtype.family() == Family::Complex)
-        && is_of_numbers(object)?;
-    Ok(tape().constant(match weak {
-        true => seed.cast(dtype)?,
-        false => Cpu.copy(seed)?,
-    }))
 }
 
 /// An error about the seed, which `backward` calls `grad`.
@@ -136,10 +109,13 @@ fn without_history() -> Error {
         .help("make a tensor it depends on with `requires_grad=True`, and outside of `no_grad`")
 }
 
-/// Sets the gradient of a leaf, or takes it a
-pub(crate) fn assign(slf: &Bound<'_, PyTensor>, grad: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+/// Sets the gradient of a leaf, or takes it away.
+pub(crate) fn assign<C: Class>(
+    slf: &Bound<'_, C>,
+    grad: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
     let py = slf.py();
-    let leaf = slf.get().inner.kept().and_then(|kept| kept.leaf.as_ref());
+    let leaf = slf.get().kept().and_then(|kept| kept.leaf.as_ref());
     let Some(grad) = grad else {
         if let Some(leaf) = leaf {
             leaf.set(None);
@@ -158,33 +134,36 @@ pub(crate) fn assign(slf: &Bound<'_, PyTensor>, grad: Option<&Bound<'_, PyAny>>)
         )))
         .or_raise(py);
     }
-    let grad = match grad.cast::<PyTensor>() {
+    let grad = match grad.cast::<C>() {
         Ok(tensor) => tensor.clone(),
         Err(_) => {
-            let made = given(grad, "grad", slf.get().inner.dtype(), true);
-            var_object(
+            let made = C::gradient(grad, "grad", slf.get().value(), true);
+            C::var_object(
                 py,
                 made.map_err(|raised| raised.exception(py, "grad", None))?,
             )?
         }
     };
-    let (x, g) = (&slf.get().inner, &grad.get().inner);
-    require_fit(x, g).map_err(named).or_raise(py)?;
+    require_fit::<C>(slf.get().value(), grad.get().value())
+        .map_err(named)
+        .or_raise(py)?;
     leaf.set(Some(grad.unbind()));
     Ok(())
 }
 
 /// A gradient has the tensor's shape and dtype.
-fn require_fit(x: &Tensor, grad: &Tensor) -> stridewise::Result<()> {
-    let note = |error: Error| error.note("the tensor is", describe(&Cpu, x));
-    let text = format!("the gradient is {}", describe(&Cpu, grad));
-    if x.shape() != grad.shape() {
+fn require_fit<C: Class>(x: &ValueOf<C>, grad: &ValueOf<C>) -> stridewise::Result<()> {
+    let engine = x.engine();
+    let note = |error: Error| error.note("the tensor is", describe(&engine, x));
+    let text = format!("the gradient is {}", describe(&engine, grad));
+    if engine.shape(x)? != engine.shape(grad)? {
         let message = format!("{text}, which is not the tensor's shape");
         return Err(note(Error::shape(message)));
     }
-    if x.dtype() != grad.dtype() {
+    let (own, other) = (engine.dtype(x), engine.dtype(grad));
+    if own != other {
         let message = format!("{text}, which is not the tensor's dtype");
-        return Err(note(Error::dtype(message).sizes(x.dtype(), grad.dtype())));
+        return Err(note(Error::dtype(message).sizes(own, other)));
     }
     Ok(())
 }

@@ -6,27 +6,28 @@ use std::collections::HashSet;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use stridewise::prelude::*;
 use stridewise::size::counted;
+use stridewise::spread::on_behalf_of;
 use stridewise::{Error, Var};
 
-use crate::arguments::Raised;
+use crate::arguments::{Object, Raised};
 use crate::errors::{OrRaise, exception};
-use crate::foreign::asarray::convert;
-use crate::gradients::backward::given;
+use crate::globals::{self, PyGlobal};
+use crate::gradients::class::{Class, tape_of};
+use crate::gradients::is_on;
 use crate::gradients::mode::On;
-use crate::gradients::{is_on, tape, tracked, var, var_object};
 use crate::tensor::PyTensor;
+use crate::unlocked::unlocked;
 
 /// Inputs to differentiate by.
-struct Inputs {
-    vars: Vec<Var<Cpu>>,
+struct Inputs<C: Class> {
+    vars: Vec<Var<C::Engine>>,
     /// The numbers of those whose history begins here.
     fresh: HashSet<u64>,
 }
 
-impl Inputs {
-    fn new() -> Inputs {
+impl<C: Class> Inputs<C> {
+    fn new() -> Inputs<C> {
         Inputs {
             vars: Vec::new(),
             fresh: HashSet::new(),
@@ -35,22 +36,24 @@ impl Inputs {
 
     /// One more, from whatever stands for a tensor, as the object a function is called with.
     fn add<'py>(&mut self, given: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Raised> {
-        let made = convert(given, None, None, "inputs")?;
-        let outer = tracked(made.get());
-        let begins = outer.is_none();
-        let outer = outer.unwrap_or_else(|| var(made.get()).detach());
+        let made = C::convert(given, "inputs")?;
+        let mut outer = made.get().var();
+        if !is_on() {
+            outer = outer.detach();
+        }
+        let begins = !outer.is_tracked();
         let blame = |error: Error| error.at_argument("inputs").at_item(self.vars.len());
-        let inner = tape().branch(&outer).map_err(blame)?;
+        let inner = tape_of::<C>(&outer).branch(&outer).map_err(blame)?;
         if let Some(history) = inner.history().filter(|_| begins) {
             self.fresh.insert(history.number());
         }
         self.vars.push(inner.clone());
-        Ok(var_object(given.py(), inner)?.into_any())
+        Ok(C::var_object(given.py(), inner)?.into_any())
     }
 
     /// A result as it is seen outside: with a history where it depends on more than the inputs.
-    fn seen_outside<'py>(&self, y: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
-        let Some(kept) = y.get().inner.kept() else {
+    fn seen_outside<'py>(&self, y: &Bound<'py, C>) -> PyResult<Bound<'py, C>> {
+        let Some(kept) = y.get().kept() else {
             return Ok(y.clone());
         };
         // Whoever holds the interpreter waits for no lock of a history: who has that may need the interpreter.
@@ -62,16 +65,8 @@ impl Inputs {
         };
         match is_on() && y.py().detach(beyond) {
             true => Ok(y.clone()),
-            false => detached(y),
+            false => C::detached(y),
         }
-    }
-}
-
-/// The tensor without its history.
-pub(crate) fn detached<'py>(x: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
-    match x.get().inner.kept() {
-        None => Ok(x.clone()),
-        Some(_) => var_object(x.py(), var(x.get()).detach()),
     }
 }
 
@@ -85,9 +80,18 @@ enum Form {
 
 /// The way back through a call of a function, as `vjp` gives it.
 #[pyclass(name = "Pullback", module = "stridewise", frozen)]
-pub(crate) struct PyPullback {
-    inputs: Vec<Var<Cpu>>,
-    outputs: Vec<Var<Cpu>>,
+pub(crate) struct PyPullback(Ways);
+
+/// The classes of tensors that a function can be differentiated by.
+enum Ways {
+    Local(Way<PyTensor>),
+    Global(Way<PyGlobal>),
+}
+
+/// The way back from results to inputs.
+struct Way<C: Class> {
+    inputs: Vec<Var<C::Engine>>,
+    outputs: Vec<Var<C::Engine>>,
     form: Form,
 }
 
@@ -96,21 +100,18 @@ impl PyPullback {
     /// The gradients of the inputs, one for each, from a gradient of the result: a tensor of its shape and dtype, or a
     /// list or tuple of them where the function gave one.
     fn __call__<'py>(&self, seed: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-        let py = seed.py();
-        let work = || -> Result<Bound<'py, PyTuple>, Raised> {
-            let seeds = self.seeds(seed)?;
-            let inputs: Vec<&Var<Cpu>> = self.inputs.iter().collect();
-            let outputs = self.outputs.iter().zip(&seeds);
-            let outputs: Vec<_> = outputs.map(|(y, seed)| (y, Some(seed))).collect();
-            let gradients = py.detach(|| tape().tracked_gradients(&outputs, &inputs))?;
-            let gradients = gradients.into_iter().map(|g| var_object(py, g));
-            Ok(PyTuple::new(py, gradients.collect::<PyResult<Vec<_>>>()?)?)
+        let gradients = match &self.0 {
+            Ways::Local(way) => way.back(seed),
+            Ways::Global(way) => way.back(seed),
         };
-        work().map_err(|raised| raised.exception(py, "vjp", None))
+        gradients.map_err(|raised| raised.exception(seed.py(), "vjp", None))
     }
 
     fn __repr__(&self) -> String {
-        let (from, to) = (self.outputs.len(), self.inputs.len());
+        let (from, to) = match &self.0 {
+            Ways::Local(way) => (way.outputs.len(), way.inputs.len()),
+            Ways::Global(way) => (way.outputs.len(), way.inputs.len()),
+        };
         format!(
             "<pullback of {} to {}>",
             counted(from, "result"),
@@ -119,12 +120,26 @@ impl PyPullback {
     }
 }
 
-impl PyPullback {
+impl<C: Class> Way<C> {
+    fn back<'py>(&self, seed: &Bound<'py, PyAny>) -> Result<Bound<'py, PyTuple>, Raised> {
+        let py = seed.py();
+        let seeds = self.seeds(seed)?;
+        let inputs: Vec<&Var<C::Engine>> = self.inputs.iter().collect();
+        let outputs = self.outputs.iter().zip(&seeds);
+        let outputs: Vec<_> = outputs.map(|(y, seed)| (y, Some(seed))).collect();
+        let tape = tape_of::<C>(inputs[0]);
+        let work = || tape.tracked_gradients(&outputs, &inputs);
+        let gradients = unlocked(py, || on_behalf_of("vjp", work))?;
+        let gradients = gradients.into_iter().map(|g| C::var_object(py, g));
+        Ok(PyTuple::new(py, gradients.collect::<PyResult<Vec<_>>>()?)?)
+    }
+
     /// One seed for each result.
-    fn seeds(&self, seed: &Bound<'_, PyAny>) -> Result<Vec<Var<Cpu>>, Raised> {
+    fn seeds(&self, seed: &Bound<'_, PyAny>) -> Result<Vec<Var<C::Engine>>, Raised> {
         let tracked = is_on();
-        let one =
-            |y: &Var<Cpu>, seed: &Bound<'_, PyAny>| given(seed, "seed", y.value().dtype(), tracked);
+        let one = |y: &Var<C::Engine>, seed: &Bound<'_, PyAny>| {
+            C::gradient(seed, "seed", y.value(), tracked)
+        };
         if self.form == Form::One {
             return self.outputs.iter().map(|y| one(y, seed)).collect();
         }
@@ -188,7 +203,27 @@ fn vjp<'py>(
         let error = Error::argument("no tensors were given").at_argument("inputs");
         return Err(error.within("vjp")).or_raise(py);
     }
-    let mut by = Inputs::new();
+    let objects: Vec<Object<'py>> = inputs.iter().map(Object::from).collect();
+    let wanted = globals::wanted(objects.iter());
+    match wanted.map_err(|raised| raised.exception(py, "vjp", None))? {
+        None => {
+            let (value, way) = forth::<PyTensor>(f, inputs)?;
+            Ok((value, PyPullback(Ways::Local(way))))
+        }
+        Some(call) => {
+            let (value, way) = call.during(|| forth::<PyGlobal>(f, inputs))?;
+            Ok((value, PyPullback(Ways::Global(way))))
+        }
+    }
+}
+
+/// Calls the function, and notes the way back.
+fn forth<'py, C: Class>(
+    f: &Bound<'py, PyAny>,
+    inputs: &Bound<'py, PyTuple>,
+) -> PyResult<(Bound<'py, PyAny>, Way<C>)> {
+    let py = f.py();
+    let mut by = Inputs::<C>::new();
     let arguments = inputs.iter().map(|input| by.add(&input));
     let arguments = arguments
         .collect::<Result<Vec<_>, _>>()
@@ -197,7 +232,7 @@ fn vjp<'py>(
         let _on = On::new();
         f.call1(PyTuple::new(py, arguments)?)?
     };
-    let (outputs, form) = results(&given)?;
+    let (outputs, form) = results::<C>(&given)?;
     let values = outputs.iter().map(|y| by.seen_outside(y));
     let mut values = values.collect::<PyResult<Vec<_>>>()?;
     let value = match (form, values.pop()) {
@@ -210,17 +245,17 @@ fn vjp<'py>(
             }
         }
     };
-    let pullback = PyPullback {
+    let way = Way {
         inputs: by.vars,
-        outputs: outputs.iter().map(|y| var(y.get())).collect(),
+        outputs: outputs.iter().map(|y| y.get().var()).collect(),
         form,
     };
-    Ok((value, pullback))
+    Ok((value, way))
 }
 
 /// The tensors that a function gave.
-fn results<'py>(given: &Bound<'py, PyAny>) -> PyResult<(Vec<Bound<'py, PyTensor>>, Form)> {
-    if let Ok(one) = given.cast::<PyTensor>() {
+fn results<'py, C: Class>(given: &Bound<'py, PyAny>) -> PyResult<(Vec<Bound<'py, C>>, Form)> {
+    if let Ok(one) = given.cast::<C>() {
         return Ok((vec![one.clone()], Form::One));
     }
     let form = match (
@@ -239,7 +274,7 @@ fn results<'py>(given: &Bound<'py, PyAny>) -> PyResult<(Vec<Bound<'py, PyTensor>
     };
     let tensor = |item: PyResult<Bound<'py, PyAny>>| {
         let item = item?;
-        match item.cast::<PyTensor>() {
+        match item.cast::<C>() {
             Ok(tensor) => Ok(tensor.clone()),
             Err(_) => Err(no_tensor(&item, "vjp", "in a list or tuple a tensor")),
         }
@@ -260,38 +295,54 @@ pub(crate) fn _gradient<'py>(
     require_callable(f, "grad")?;
     let raised = |raised: Raised| raised.exception(py, "grad", None);
     let (places, one) = places(argnums, arguments.len()).map_err(raised)?;
-    let mut by = Inputs::new();
+    let objects = places.iter().map(|place| arguments.get_item(*place));
+    let objects = objects.map(|object| Ok(Object::from(object?)));
+    let objects = objects.collect::<PyResult<Vec<_>>>()?;
+    let gradients = match globals::wanted(objects.iter()).map_err(raised)? {
+        None => gradients::<PyTensor>(f, &places, arguments, named)?,
+        Some(call) => call.during(|| gradients::<PyGlobal>(f, &places, arguments, named))?,
+    };
+    match (gradients.len(), one) {
+        (1, true) => gradients.get_item(0),
+        _ => gradients.into_bound_py_any(py),
+    }
+}
+
+/// The gradients of one call by the arguments at some places.
+fn gradients<'py, C: Class>(
+    f: &Bound<'py, PyAny>,
+    places: &[usize],
+    arguments: &Bound<'py, PyTuple>,
+    named: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = f.py();
+    let mut by = Inputs::<C>::new();
     let mut given: Vec<Bound<'py, PyAny>> = arguments.iter().collect();
-    for &place in &places {
+    for &place in places {
         given[place] = by.add(&given[place]).map_err(|failure| {
-            raised(match failure {
+            let failure = match failure {
                 Raised::Ours(error) => error.at_argument("argnums").at_item(place).into(),
                 python => python,
-            })
+            };
+            failure.exception(py, "grad", None)
         })?;
     }
     let y = {
         let _on = On::new();
         f.call(PyTuple::new(py, given)?, Some(named))?
     };
-    let Ok(y) = y.cast::<PyTensor>() else {
+    let Ok(y) = y.cast::<C>() else {
         return Err(no_tensor(&y, "grad", "a tensor"));
     };
-    let y = var(y.get());
-    let xs: Vec<&Var<Cpu>> = by.vars.iter().collect();
-    let gradients = py
-        .detach(|| tape().tracked_gradient(&y, &xs, None))
+    let y = y.get().var();
+    let xs: Vec<&Var<C::Engine>> = by.vars.iter().collect();
+    let tape = tape_of::<C>(&y);
+    let work = || tape.tracked_gradient(&y, &xs, None);
+    let gradients = unlocked(py, || on_behalf_of("grad", work))
         .map_err(|error| error.within("grad"))
         .or_raise(py)?;
-    let gradients = gradients.into_iter().map(|g| var_object(py, g));
-    let mut gradients = gradients.collect::<PyResult<Vec<_>>>()?;
-    match gradients.pop() {
-        Some(only) if one => Ok(only.into_any()),
-        last => {
-            gradients.extend(last);
-            PyTuple::new(py, gradients)?.into_bound_py_any(py)
-        }
-    }
+    let gradients = gradients.into_iter().map(|g| C::var_object(py, g));
+    PyTuple::new(py, gradients.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// The places of the arguments to differentiate by, and whether only one was named.

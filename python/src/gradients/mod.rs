@@ -3,20 +3,21 @@
 
 mod argument;
 mod backward;
+pub(crate) mod class;
 mod functional;
 mod kept;
 mod mode;
 
 use pyo3::prelude::*;
-use stridewise::{Cpu, Error, Tape, Tensor, Var};
+use stridewise::{Cpu, Error, Tape, Var};
 
 pub(crate) use argument::literal_object;
 pub(crate) use backward::{assign, backward};
-pub(crate) use functional::detached;
-pub(crate) use kept::{Kept, leaf};
+pub(crate) use class::Class;
+pub(crate) use kept::{Kept, Leaves, leaf};
 pub(crate) use mode::{is_on, wanted};
 
-use crate::tensor::{PyTensor, object};
+use crate::tensor::PyTensor;
 
 /// The engine that notes what it does.
 pub(crate) fn tape() -> Tape<Cpu> {
@@ -25,11 +26,7 @@ pub(crate) fn tape() -> Tape<Cpu> {
 
 /// A tensor with its history, where it has one.
 pub(crate) fn var(x: &PyTensor) -> Var<Cpu> {
-    let value = Tensor::clone(&x.inner);
-    match x.inner.kept() {
-        Some(kept) => Var::with_history(value, &kept.history),
-        None => tape().constant(value),
-    }
+    Class::var(x)
 }
 
 /// A tensor with its history, where it has one and that is to be carried on.
@@ -41,13 +38,12 @@ pub(crate) fn tracked(x: &PyTensor) -> Option<Var<Cpu>> {
 
 /// The tensor as a Python object, with its history.
 pub(crate) fn var_object(py: Python<'_>, x: Var<Cpu>) -> PyResult<Bound<'_, PyTensor>> {
-    let history = x.history();
-    let object = object(py, x.into_value())?;
-    if let Some(history) = history {
-        // SAFETY: the object is new, so nobody else looks at it yet.
-        unsafe { object.get().inner.keep(Kept::of(history)) };
-    }
-    Ok(object)
+    PyTensor::var_object(py, x)
+}
+
+/// The tensor without its history.
+pub(crate) fn detached<'py>(x: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
+    PyTensor::detached(x)
 }
 
 /// Refuses to hand out the memory of a tensor with a history: what is made of it would silently have none.

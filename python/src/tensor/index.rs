@@ -14,7 +14,7 @@ use stridewise::params::Items;
 use stridewise::prelude::*;
 use stridewise::{Error, Operator, Symbolic};
 
-use crate::arguments::tensor_of;
+use crate::arguments::{Raised, tensor_of};
 use crate::errors::OrRaise;
 use crate::foreign;
 use crate::gradients;
@@ -127,6 +127,24 @@ pub(crate) fn of_graph<'py>(
 ) -> PyResult<Symbolic> {
     let graph = x.graph();
     graph.at(source(py), None);
+    let given = |item: &Bound<'py, PyAny>| {
+        let array = item.cast::<PySymbolic>().ok()?;
+        Some(array.get().0.clone())
+    };
+    let lift = |_: &Bound<'py, PyAny>, array: Tensor| Ok(constant(graph, &array)?);
+    of_many(graph, x, index, given, lift)
+        .map_err(|raised| raised.exception(py, GetItem::NAME, None))
+}
+
+/// Part of a tensor of another engine, of which an index may hold arrays too: `given` says which, and `lift` brings
+/// all others to the engine.
+pub(crate) fn of_many<'py, E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    index: &Bound<'py, PyAny>,
+    given: impl Fn(&Bound<'py, PyAny>) -> Option<E::Value>,
+    lift: impl Fn(&Bound<'py, PyAny>, Tensor) -> Result<E::Value, Raised>,
+) -> Result<E::Value, Raised> {
     let items: Vec<Bound<'py, PyAny>> = match index.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().collect(),
         Err(_) => vec![index.clone()],
@@ -134,22 +152,22 @@ pub(crate) fn of_graph<'py>(
     let mut arrays = Vec::new();
     let mut picks = Vec::with_capacity(items.len());
     for item in &items {
-        if let Ok(array) = item.cast::<PySymbolic>() {
-            arrays.push(array.get().0.clone());
+        if let Some(array) = given(item) {
+            arrays.push(array);
             picks.push(Pick::Array);
             continue;
         }
         let mut constants = Vec::new();
         picks.push(pick(item, &mut constants)?);
-        for array in &constants {
-            arrays.push(constant(graph, array).or_raise(py)?);
+        for array in constants {
+            arrays.push(lift(item, array)?);
         }
     }
     if arrays.is_empty() {
-        return basic(graph, x, &picks).or_raise(py);
+        return Ok(basic(engine, x, &picks)?);
     }
-    let inputs: Vec<&Symbolic> = [x].into_iter().chain(&arrays).collect();
-    graph.apply(&GetItem { picks }, &inputs).or_raise(py)
+    let inputs: Vec<&E::Value> = [x].into_iter().chain(&arrays).collect();
+    Ok(engine.apply(&GetItem { picks }, &inputs)?)
 }
 
 /// The slice at one index of the first axis.

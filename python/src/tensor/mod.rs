@@ -27,6 +27,7 @@ use crate::dtype::{PyDType, numpy_dtype};
 use crate::errors::{OrRaise, exception};
 use crate::foreign::asarray::asarray;
 use crate::foreign::dlpack;
+use crate::globals;
 use crate::gradients::{self, Kept, var};
 use numbers::{nest, numbers};
 pub(crate) use slot::{Slot, object, object_from};
@@ -197,6 +198,40 @@ impl PyTensor {
     /// The same elements, in the same memory, without a history: no gradient comes back through it.
     fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTensor>> {
         gradients::detached(slf)
+    }
+
+    /// A global tensor from the parts that the ranks of a mesh have, this one being this rank's. All ranks call it
+    /// together, and tell each other the shapes of their parts.
+    ///
+    /// Parameters
+    /// ----------
+    /// mesh : Mesh
+    ///     The ranks.
+    /// sbp : Sbp, str, or sequence of them
+    ///     How each mesh axis holds it. The parts of a split are balanced: their sizes differ by at most one, the longer
+    ///     ones first. For a broadcast each rank gives all of it.
+    /// requires_grad : bool, default False
+    ///     Whether it is a tensor to differentiate by.
+    ///
+    /// Raises
+    /// ------
+    /// WorldError
+    ///     The parts do not fit together, or a rank is gone, late or calls something else.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import stridewise as sw
+    /// >>> sw.spawn(lambda: sw.full([2], sw.rank()).to_global(sw.mesh(3), "S(0)").gather().tolist(), ranks=3)[0]
+    /// [0, 0, 1, 1, 2, 2]
+    #[pyo3(signature = (mesh, sbp, *, requires_grad=false))]
+    fn to_global<'py>(
+        slf: &Bound<'py, Self>,
+        mesh: &globals::PyMesh,
+        sbp: &Bound<'py, PyAny>,
+        requires_grad: bool,
+    ) -> PyResult<Bound<'py, globals::PyGlobal>> {
+        let made = globals::from_parts(slf, mesh, sbp, requires_grad);
+        made.map_err(|raised| raised.exception(slf.py(), "to_global", None))
     }
 
     /// The address of the element at index zero.

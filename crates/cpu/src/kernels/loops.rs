@@ -162,6 +162,9 @@ impl<const N: usize> Loops<N> {
     }
 }
 
+/// How many pieces each thread gets, where they are not too small.
+const PIECES: usize = 16;
+
 /// Runs `body` over `0..total` in pieces of at least `grain`, cut at multiples of `unit`, on all threads; in
 /// one piece on this thread when that is all there is.
 pub(crate) fn in_pieces(
@@ -177,8 +180,8 @@ pub(crate) fn in_pieces(
     if threads == 1 {
         return body(0..total);
     }
-    // A few pieces for each thread even out cores that run at different speeds.
-    let piece = total.div_ceil(4 * threads).max(grain).div_ceil(unit) * unit;
+    // Many pieces for each thread even out cores that run at different speeds, and threads that come late.
+    let piece = total.div_ceil(PIECES * threads).max(grain).div_ceil(unit) * unit;
     threads::each(total.div_ceil(piece), |at| {
         body(at * piece..((at + 1) * piece).min(total));
     });

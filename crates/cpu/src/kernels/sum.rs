@@ -18,11 +18,13 @@ use std::ops::Range;
 use stridewise_core::DType;
 
 use self::columns::Columns;
+use self::rows::Rows;
 use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
 use super::{Block, threads};
 use crate::element::{Number, with_dtype};
 
 mod columns;
+mod rows;
 
 const BLOCK: usize = 128;
 const LANES: usize = 8;
@@ -157,6 +159,17 @@ impl Reduction {
                     }
                 }
             });
+        } else if self.terms.is_one_row() && self.terms.steps() == [1] {
+            self.kept.spans(outputs, |at, count, [offset]| {
+                let rows = Rows {
+                    first: src.wrapping_offset(offset).wrapping_add(terms.start),
+                    step,
+                    count,
+                    len: terms.len(),
+                };
+                // SAFETY: K1: the outputs of this span, whose terms are adjacent.
+                unsafe { rows.sum(|row, sum| store(at + row, sum)) };
+            });
         } else {
             self.kept.spans(outputs, |at, len, [offset]| {
                 for i in 0..len {
@@ -228,10 +241,6 @@ unsafe fn sequence<T: Number>(
 ) -> T::Accumulator {
     let [step] = terms.steps();
     let packed = step == 1;
-    if packed && terms.is_one_row() && range.len() <= BLOCK {
-        // SAFETY: K1: the terms are adjacent.
-        return unsafe { block(first.add(range.start), range.len()) };
-    }
     let mut tree = Tree::<T>::new();
     let mut buffer = [MaybeUninit::<T>::uninit(); BLOCK];
     let mut filled = 0;
@@ -268,23 +277,30 @@ unsafe fn sequence<T: Number>(
     tree.root()
 }
 
-/// Steps 2 and 3 for adjacent terms, from 1 to 128 of them.
+/// Steps 2 and 3 for adjacent terms, from 1 to 128 of them; in whatever order is fastest where that makes no
+/// difference.
 ///
 /// # Safety
 /// K1, K2, K4 for `len` elements.
-#[inline]
+#[inline(always)]
 unsafe fn block<T: Number>(terms: *const T, len: usize) -> T::Accumulator {
     // SAFETY: the caller's.
     let terms = unsafe { std::slice::from_raw_parts(terms, len) };
-    if size_of::<T>() == size_of::<T::Accumulator>() {
+    if T::ANY_ORDER {
+        let terms = terms.iter().map(|term| term.widen());
+        return terms.fold(T::ZERO.widen(), T::add);
+    }
+    if size_of::<T>() == size_of::<T::Accumulator>() || len <= 2 * LANES {
         return lanes_of::<T, T>(terms, T::widen);
     }
     // Widening vectorises on its own, but not in the midst of the lanes.
-    let mut wide = [T::ZERO.widen(); BLOCK];
+    let mut wide = [MaybeUninit::<T::Accumulator>::uninit(); BLOCK];
     for (wide, term) in wide.iter_mut().zip(terms) {
-        *wide = term.widen();
+        wide.write(term.widen());
     }
-    lanes_of::<T, T::Accumulator>(&wide[..len], |sum| sum)
+    // SAFETY: as many as there are terms were written.
+    let wide = unsafe { std::slice::from_raw_parts(wide.as_ptr().cast(), len) };
+    lanes_of::<T, T::Accumulator>(wide, |sum| sum)
 }
 
 #[inline(always)]
@@ -303,14 +319,17 @@ fn lanes_of<T: Number, X: Copy>(terms: &[X], sum: impl Fn(X) -> T::Accumulator) 
             lanes[j] = T::add(lanes[j], sum(row[j]));
         }
     }
-    for (lane, &term) in lanes.iter_mut().zip(rest) {
-        *lane = T::add(*lane, sum(term));
+    // Lane by lane, each at a place that is known here: others would send all lanes through memory.
+    for (j, lane) in lanes.iter_mut().enumerate() {
+        if let Some(&term) = rest.get(j) {
+            *lane = T::add(*lane, sum(term));
+        }
     }
     combine::<T>(lanes, LANES)
 }
 
 /// Step 3: the first `active` lanes have terms.
-#[inline]
+#[inline(always)]
 fn combine<T: Number>(mut lanes: [T::Accumulator; LANES], active: usize) -> T::Accumulator {
     for gap in [1, 2, 4] {
         for j in (0..LANES).step_by(2 * gap) {

@@ -1,9 +1,14 @@
 //! Work shared out over threads. They are rayon's, but for a process that was forked from one that had them: there
 //! the threads are gone and whoever waited for them would wait for ever, so it gets threads of its own.
 
+use std::any::Any;
+use std::hint;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -62,22 +67,161 @@ pub(crate) fn count() -> usize {
     rayon::current_num_threads()
 }
 
-/// Runs `part` for each of `0..parts`, on all threads.
+/// Runs `part` for each of `0..parts`, on all threads. This one takes parts from the start, and others join in as soon
+/// as they are awake; one that comes too late is not waited for.
 pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
-    let spread = || {
-        rayon::scope(|scope| {
-            for at in 1..parts {
-                let part = &part;
-                scope.spawn(move |_| part(at));
+    let others = count() - usize::from(rayon::current_thread_index().is_some());
+    let helpers = others.min(parts.saturating_sub(1));
+    let place = place();
+    if helpers == 0 || matches!(place, Place::Alone) {
+        return (0..parts).for_each(part);
+    }
+    let part: &(dyn Fn(usize) + Sync) = &part;
+    // SAFETY: only the lifetime changes. Helpers use it between `join` and `leave` alone, and nobody is there any more
+    // when `finish` has returned, which is before this function does, by a panic too.
+    let part = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static _>(part) };
+    let work = Arc::new(Work {
+        part,
+        parts,
+        next: AtomicUsize::new(0),
+        inside: AtomicUsize::new(0),
+        caller: thread::current(),
+        panic: Mutex::new(None),
+    });
+    let finish = Finish(&work);
+    for _ in 0..helpers {
+        let work = Arc::clone(&work);
+        let help = move || work.help();
+        match place {
+            Place::Forked(pool) => pool.spawn(help),
+            _ => rayon::spawn(help),
+        }
+    }
+    work.take_parts();
+    drop(finish);
+    let panic = work.panic.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(panic) = { panic }.take() {
+        resume_unwind(panic);
+    }
+}
+
+/// Parts that threads take one by one.
+struct Work {
+    /// Valid until the caller is done; see `each`.
+    part: &'static (dyn Fn(usize) + Sync),
+    parts: usize,
+    next: AtomicUsize,
+    /// How many helpers have joined and not left, and whether it is too late to join.
+    inside: AtomicUsize,
+    caller: Thread,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+/// Set in `Work::inside` when it is too late to join.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+/// How often to look whether the last helper is done before sleeping: about as long as falling asleep and waking up.
+const PATIENCE: usize = 2000;
+
+impl Work {
+    fn take_parts(&self) {
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.parts {
+                return;
             }
-            if parts > 0 {
-                part(0);
+            (self.part)(at);
+        }
+    }
+
+    fn help(&self) {
+        let join = |inside| (inside & CLOSED == 0).then_some(inside + 1);
+        let joined = self
+            .inside
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, join);
+        if joined.is_err() {
+            return;
+        }
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take_parts())) {
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(panic);
+        }
+        // Leaves.
+        if self.inside.fetch_sub(1, Ordering::Release) == CLOSED + 1 {
+            self.caller.unpark();
+        }
+    }
+}
+
+/// Lets nobody else join and waits for those who have, also when a part of the caller's own panics.
+struct Finish<'a>(&'a Work);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        let inside = &self.0.inside;
+        let mut left = inside.fetch_or(CLOSED, Ordering::Acquire) | CLOSED;
+        for _ in 0..PATIENCE {
+            if left == CLOSED {
+                return;
+            }
+            hint::spin_loop();
+            left = inside.load(Ordering::Acquire);
+        }
+        while left != CLOSED {
+            thread::park();
+            left = inside.load(Ordering::Acquire);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_run_once_however_calls_overlap_and_nest() {
+        let run = |parts: usize| {
+            let seen: Vec<_> = (0..parts).map(|_| AtomicUsize::new(0)).collect();
+            each(parts, |at| {
+                seen[at].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(seen.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+        };
+        (0..200).for_each(run);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..100).for_each(run));
             }
         });
-    };
-    match place() {
-        Place::Home => spread(),
-        Place::Forked(pool) => pool.install(spread),
-        Place::Alone => (0..parts).for_each(&part),
+        // From threads that would help as well, and within a part.
+        rayon::join(|| (0..100).for_each(run), || (0..100).for_each(run));
+        each(50, |_| run(50));
+    }
+
+    #[test]
+    fn a_panic_of_any_part_reaches_the_caller_when_all_others_are_done() {
+        for bad in 0..40 {
+            let under_way = AtomicUsize::new(0);
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                each(40, |at| {
+                    under_way.fetch_add(1, Ordering::Relaxed);
+                    let leave = Leave(&under_way);
+                    assert!(at != bad, "part {at}");
+                    drop(leave);
+                });
+            }));
+            let panic = caught.expect_err("a part has panicked");
+            let text = panic.downcast_ref::<String>().expect("a message");
+            assert_eq!(*text, format!("part {bad}"));
+            assert_eq!(under_way.load(Ordering::Relaxed), 0);
+        }
+    }
+
+    struct Leave<'a>(&'a AtomicUsize);
+
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

@@ -35,61 +35,54 @@ pub(crate) struct Job {
     pub(crate) held: Vec<Vec<Vec<Sbp>>>,
 }
 
-/// How many cases are tried of each operator on each mesh: all where it is set by `SPREAD_EXHAUSTIVE`.
-pub(crate) fn most(sample: usize) -> usize {
-    match std::env::var_os("SPREAD_EXHAUSTIVE") {
-        Some(_) => usize::MAX,
-        None => sample,
-    }
+/// Layouts that are tried of a call of several tensors, where it has more.
+const MOST: usize = 64;
+
+/// Whether all there is is to be tried, not a sample.
+pub(crate) fn everything() -> bool {
+    std::env::var_os("SPREAD_EXHAUSTIVE").is_some()
 }
 
-/// The calls of an operator on a mesh of so many axes, with at most so many layouts of inputs in all. Those left out are
-/// spread evenly over all there are.
-pub(crate) fn jobs(operator: &str, mesh_axes: usize, most: usize) -> Vec<Job> {
+/// The calls of an operator on a mesh of so many axes, with all layouts of their inputs, or with so many in all: then
+/// calls in turn, each with layouts drawn by a fixed seed.
+pub(crate) fn jobs(operator: &str, mesh_axes: usize, sample: Option<usize>) -> Vec<Job> {
     let calls = calls(operator).unwrap_or_else(|| panic!("{operator} has no calls here"));
     assert!(!calls.is_empty(), "{operator} has no calls here");
-    let choices: Vec<Vec<Vec<Vec<Sbp>>>> = calls
-        .iter()
-        .map(|call| {
-            let inputs = call.inputs().into_iter();
-            let held = inputs.map(|input| layouts(input.shape.len(), input.dtype, mesh_axes));
-            held.collect()
+    let count = calls.len();
+    let job = |(at, call): (usize, Call)| {
+        let inputs = call.inputs();
+        let choices: Vec<Vec<Vec<Sbp>>> = inputs
+            .iter()
+            .map(|input| layouts(input.shape.len(), input.dtype, mesh_axes))
+            .collect();
+        let ways: usize = choices.iter().map(Vec::len).product();
+        let share = match sample {
+            // So many of them fall to this call.
+            Some(sample) => ((at + 1) * sample).div_ceil(count) - (at * sample).div_ceil(count),
+            None if inputs.len() > 1 => MOST,
+            None => ways,
+        };
+        let held: Vec<Vec<Vec<Sbp>>> = match share < ways {
+            true => {
+                let seed = mixed(at as u64);
+                let drawn = (0..share).map(|turn| mixed(seed.wrapping_add(turn as u64)));
+                let way = |drawn: u64| nth(&choices, (drawn % ways as u64) as usize);
+                drawn.map(way).collect()
+            }
+            false => (0..ways).map(|way| nth(&choices, way)).collect(),
+        };
+        if held.is_empty() {
+            return None;
+        }
+        let wholes: Vec<Reference> = inputs.iter().map(|input| input.reference()).collect();
+        Some(Job {
+            expected: expected(&call, &wholes),
+            call,
+            wholes,
+            held,
         })
-        .collect();
-    let ways = |choices: &Vec<Vec<Vec<Sbp>>>| choices.iter().map(Vec::len).product::<usize>();
-    let total: usize = choices.iter().map(ways).sum();
-    let mut picked = picked(total, most).peekable();
-    let mut before = 0;
-    let mut jobs = Vec::new();
-    for (call, choices) in calls.into_iter().zip(&choices) {
-        let count = ways(choices);
-        let mut held = Vec::new();
-        while let Some(way) = picked.next_if(|way| *way < before + count) {
-            held.push(nth(choices, way - before));
-        }
-        before += count;
-        if !held.is_empty() {
-            let inputs = call.inputs().into_iter();
-            let wholes: Vec<Reference> = inputs.map(|input| input.reference()).collect();
-            jobs.push(Job {
-                expected: expected(&call, &wholes),
-                call,
-                wholes,
-                held,
-            });
-        }
-    }
-    jobs
-}
-
-/// Numbers below `total`, ascending, at most so many: one out of each run of equal length.
-fn picked(total: usize, most: usize) -> impl Iterator<Item = usize> {
-    let count = total.min(most);
-    (0..count).map(move |at| {
-        let start = (at as u128 * total as u128 / count as u128) as usize;
-        let end = ((at as u128 + 1) * total as u128 / count as u128) as usize;
-        start + (mixed(at as u64) % (end - start) as u64) as usize
-    })
+    };
+    calls.into_iter().enumerate().filter_map(job).collect()
 }
 
 /// One choice of each, by its number among all.

@@ -7,8 +7,33 @@
 #![allow(clippy::unwrap_used)]
 
 mod collectives;
+mod disagreements;
 mod faults;
 mod launch;
+mod operators;
+
+#[allow(
+    dead_code,
+    reason = "shared with the tests on threads, which use more of it"
+)]
+#[path = "../global/calls/mod.rs"]
+mod calls;
+#[allow(
+    dead_code,
+    reason = "shared with the tests on threads, which use more of it"
+)]
+#[path = "../global/held.rs"]
+mod held;
+#[allow(
+    dead_code,
+    reason = "shared with the tests on threads, which use more of it"
+)]
+#[path = "../global/jobs.rs"]
+mod jobs;
+#[path = "../global/one_rank.rs"]
+mod one_rank;
+#[path = "../global/perform.rs"]
+mod perform;
 
 use std::process::{ExitCode, Termination};
 use std::time::Instant;
@@ -33,7 +58,9 @@ pub(crate) enum Outcome {
 fn main() -> ExitCode {
     let cases: Vec<Case> = collectives::CASES
         .into_iter()
+        .chain(operators::CASES)
         .chain(faults::CASES)
+        .chain(disagreements::CASES)
         .collect();
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, name] = args.as_slice()
@@ -52,7 +79,7 @@ fn main() -> ExitCode {
         }
         for &ranks in case.ranks {
             let begun = Instant::now();
-            let job = launch(case.name, ranks);
+            let job = launch(case.name, ranks, matches!(case.outcome, Outcome::Fine));
             let verdict = judge(&case.outcome, &job);
             let spent = begun.elapsed().as_secs_f64();
             run += 1;

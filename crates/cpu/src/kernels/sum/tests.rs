@@ -1,8 +1,11 @@
 //! The contract in the header of `sum`, written as literally as possible, against the kernel, bit for bit.
 
+use std::cell::RefCell;
+
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use super::rows::Rows;
 use super::sum;
 use crate::element::{Element, Flag, Number};
 use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
@@ -171,4 +174,59 @@ fn a_broadcast_source_is_summed_as_if_it_were_copied() {
         unsafe { sum(block, &[true, false], dst, f32::DTYPE) };
     });
     assert_eq!(got, [tree(&[0.1f32; 1000]); 3]);
+}
+
+/// What takes a sum, with the number of its row.
+type Store<'a, T> = &'a dyn Fn(usize, <T as Number>::Accumulator);
+
+/// Sums of packed rows by every way the loop is compiled, which the machine may not choose.
+fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
+    let mut rng = Rng(7 + T::DTYPE.width() as u64);
+    for len in (1..=20).chain([63, 64, 65, 127, 128, 129, 200, 256, 400]) {
+        let count = 5;
+        let sample = Sample::packed(&mut rng, &[count, len], &make);
+        let terms =
+            |row: usize| -> Vec<T::Cell> { (0..len).map(|at| sample.at(&[row, at])).collect() };
+        let wanted: Vec<T::Cell> = (0..count)
+            .map(|row| T::Cell::narrow(tree(&terms(row))))
+            .collect();
+        let rows = Rows {
+            first: sample.block().start.cast::<T::Cell>(),
+            step: len as isize,
+            count,
+            len,
+        };
+        let by = |way: &dyn Fn(Store<T::Cell>)| {
+            let sums = RefCell::new(vec![T::Cell::ZERO; count]);
+            way(&|row, sum| sums.borrow_mut()[row] = T::Cell::narrow(sum));
+            let sums = sums.into_inner();
+            assert!(bytes(&sums) == bytes(&wanted), "{} {len}", T::DTYPE);
+        };
+        // SAFETY: K1, K2, K4: the rows are all of the sample.
+        by(&|store| unsafe { rows.sum_inlined(store) });
+        // SAFETY: as above.
+        by(&|store| unsafe { rows.sum(store) });
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: as above, and the machine has AVX2.
+            by(&|store| unsafe { rows.sum_avx2(store) });
+        }
+    }
+}
+
+#[test]
+fn rows_are_summed_alike_by_every_way_the_loop_is_compiled() {
+    every_way_agrees_for::<bool>(|rng| Flag::from_byte(if rng.below(90) == 0 { 4 } else { 0 }));
+    every_way_agrees_for::<i8>(|rng| rng.next() as i8);
+    every_way_agrees_for::<u32>(|rng| rng.next() as u32);
+    every_way_agrees_for::<f16>(|rng| f16::from_f32_const(rng.below(9999) as f32 / 7e3 - 0.3));
+    every_way_agrees_for::<bf16>(|rng| bf16::from_f32(rng.below(9999) as f32 / 7e3 - 0.3));
+    every_way_agrees_for::<f32>(|rng| rng.below(1 << 30) as f32 / 7e8 - 0.3);
+    every_way_agrees_for::<f64>(|rng| rng.next() as f64 / 7e17 - 8.0);
+    every_way_agrees_for::<Complex<f32>>(|rng| {
+        Complex::new(rng.below(1 << 30) as f32, rng.below(1 << 20) as f32)
+    });
+    every_way_agrees_for::<Complex<f64>>(|rng| {
+        Complex::new(rng.next() as f64, -(rng.next() as f64))
+    });
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use stridewise_core::error::{Error, Result};
 
 use super::data::SMALL;
-use super::flight::{Flight, Tag, Trouble};
+use super::flight::{Flight, Looking, Tag, Trouble};
 use super::link::Link;
 use crate::mesh::Line;
 
@@ -119,11 +119,11 @@ impl<'a> Letter<'a> {
     }
 }
 
-/// Gives each rank its letter, and `hear`s one of each as it comes; stops at the first that `hear` does not like.
+/// Gives each rank its letter, if there is one, and `hear`s one of each as it comes; stops at the first that `hear` does not like.
 /// `waits` is told of whom it waits for when that takes a while.
 pub(super) fn exchange<'a>(
     link: &'static Link,
-    letters: impl IntoIterator<Item = (usize, Letter<'a>)>,
+    letters: impl IntoIterator<Item = (usize, Option<Letter<'a>>)>,
     patience: Duration,
     mut hear: impl FnMut(usize, &Letter<'_>) -> Result<()>,
     waits: impl FnMut(&[usize]),
@@ -133,7 +133,9 @@ pub(super) fn exchange<'a>(
     for (rank, letter) in letters {
         let room = vec![0; Letter::LONGEST].into();
         flight.receive_owned(room, Letter::LONGEST, rank, Tag::Control);
-        flight.send_owned(letter.write(), [rank], Tag::Control);
+        if let Some(letter) = letter {
+            flight.send_owned(letter.write(), [rank], Tag::Control);
+        }
     }
     converse(
         flight,
@@ -177,6 +179,7 @@ fn converse(
 ) -> Result<()> {
     let begun = Instant::now();
     let mut told = false;
+    let mut looking = Looking::default();
     let mut landed = Vec::new();
     let stopped = loop {
         match flight.look(&mut landed) {
@@ -205,7 +208,7 @@ fn converse(
             }
             std::thread::sleep(NAP);
         } else {
-            std::thread::yield_now();
+            looking.rest();
         }
     };
     flight.abandon();

@@ -10,7 +10,7 @@ use stridewise_core::error::{Error, Result};
 
 use super::control::{About, Letter, exchange};
 use super::link::{self, abort, running};
-use super::{Mpi, OPENED, text_of};
+use super::{Mpi, OPENED};
 use crate::world::agree::{Record, TIMEOUT, seconds};
 
 /// The last panic, in case it is what ends the program.
@@ -41,7 +41,7 @@ extern "C" fn at_exit() {
             world.link.stop();
         }
         // The others may have opened it, and wait for this rank.
-        Some(Err(error)) if running() => abort(&text_of(error)),
+        Some(Err(error)) if running() => abort(&error.to_string()),
         _ => {}
     }
 }
@@ -77,24 +77,22 @@ fn close(world: &'static Mpi) {
     if let Some(error) = &state.broken {
         ends(&error.to_string());
     }
-    state.broken = Some(Error::world(
-        "the world has been closed: this rank has come to its end",
-    ));
     let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
     let why = match &panic {
         Some(text) => format!("it {text}"),
         None => "its program came to its end".to_string(),
     };
     let letter = Letter::farewell(About::End, size, &why);
-    let others = (0..size).filter(|&other| other != rank);
+    // One that has left the world before has said so.
+    let letter = (!std::mem::replace(&mut state.left, true)).then_some(letter);
     let farewell = exchange(
         &world.link,
-        others.map(|other| (other, letter)),
+        world.others().map(|other| (other, letter)),
         world.timeout,
         |other, heard| match heard.about {
             About::End => Ok(()),
             About::Failure => Err(Error::world(format!(
-                "rank {other} failed: {}",
+                "rank {rank} ended ({why}), and so must rank {other}: {}",
                 String::from_utf8_lossy(heard.text)
             ))),
             About::Call | About::LongCall => Err(Error::world(match Record::decode(heard.text) {

@@ -232,6 +232,7 @@ impl<'a> Flight<'a> {
     pub(super) fn wait(&mut self, patience: Duration) -> Result<(), Trouble> {
         let begun = Instant::now();
         let mut landed = Vec::new();
+        let mut looking = Looking::default();
         loop {
             self.look(&mut landed)?;
             if self.is_down() {
@@ -240,7 +241,23 @@ impl<'a> Flight<'a> {
             if begun.elapsed() > patience {
                 return Err(Trouble::Late(self.late()));
             }
-            std::thread::yield_now();
+            looking.rest();
+        }
+    }
+}
+
+/// Between two looks. Every look moves things on, so the next one comes at once; but now and then whoever else wants
+/// the processor goes first, in case it is the one that is waited for.
+#[derive(Default)]
+pub(super) struct Looking(u32);
+
+impl Looking {
+    pub(super) fn rest(&mut self) {
+        const LOOKS: u32 = 64;
+        self.0 = (self.0 + 1) % LOOKS;
+        match self.0 {
+            0 => std::thread::yield_now(),
+            _ => std::hint::spin_loop(),
         }
     }
 }

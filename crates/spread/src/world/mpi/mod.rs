@@ -54,6 +54,8 @@ struct State {
     calls: HashMap<Line, u64>,
     /// Why nothing goes any more.
     broken: Option<Error>,
+    /// Whether this rank has said farewell to the others, after which it calls nothing.
+    left: bool,
     rooms: Rooms,
 }
 
@@ -74,13 +76,31 @@ impl Mpi {
         })))
     }
 
-    /// The right to use MPI, unless something has gone wrong before.
-    fn enter(&self) -> Result<MutexGuard<'_, State>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match &state.broken {
-            None => Ok(state),
-            Some(error) => Err(error.clone()),
+    /// The right to use MPI.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This rank's record of its next call on a line, unless something has gone wrong before. What this rank alone has
+    /// got wrong is told to the others as its failure.
+    fn begin<'r>(
+        &'static self,
+        state: &mut State,
+        line: Line,
+        record: impl FnOnce(u64, usize) -> Result<Record<'r>>,
+    ) -> Result<Record<'r>> {
+        if let Some(error) = &state.broken {
+            return Err(error.clone());
         }
+        if state.left {
+            let rank = self.link.rank;
+            return Err(Error::world(format!(
+                "the world is closed: rank {rank} has left it"
+            )));
+        }
+        let calls = state.calls.get(&line).copied().unwrap_or(0);
+        let record = self.place(line).and_then(|at| record(calls, at));
+        record.inspect_err(|error| self.break_off(state, error))
     }
 
     /// Where this rank stands on a line.
@@ -141,7 +161,7 @@ impl Mpi {
         let late = |ranks: &[usize]| agree::late(line, ranks, record, self.timeout, None);
         control::exchange(
             &self.link,
-            others().map(|(at, rank)| (rank, Letter::call(line, &written, pieces[at]))),
+            others().map(|(at, rank)| (rank, Some(Letter::call(line, &written, pieces[at])))),
             self.timeout,
             |rank, letter| {
                 let at = line.place(rank);
@@ -230,21 +250,23 @@ impl Mpi {
         .help(agree::SAME)
     }
 
+    /// All ranks but this one.
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let rank = self.link.rank;
+        (0..self.link.size).filter(move |&other| other != rank)
+    }
+
     /// Gives up: nothing goes any more on this rank, and the others learn why when they next wait for it.
     fn break_off(&'static self, state: &mut State, why: &Error) {
         if state.broken.is_some() {
             return;
         }
         state.broken = Some(why.clone());
-        if link::running() {
-            let (rank, size) = (self.link.rank, self.link.size);
-            let text = format!("it failed: {}", text_of(why));
-            let others = (0..size).filter(|&other| other != rank);
-            control::leave(
-                &self.link,
-                Letter::farewell(About::Failure, size, &text),
-                others,
-            );
+        if link::running() && !state.left {
+            let size = self.link.size;
+            let text = format!("it failed: {why}");
+            let letter = Letter::farewell(About::Failure, size, &text);
+            control::leave(&self.link, letter, self.others());
         }
     }
 
@@ -284,27 +306,27 @@ impl Wire for &'static Mpi {
     }
 
     fn collective(&self, line: Line, call: &Call<'_>, send: &[u8], recv: &mut [u8]) -> Result<()> {
-        let at = self.place(line)?;
-        let mut state = self.enter()?;
-        let sequence = state.calls.get(&line).copied().unwrap_or(0);
-        let record = Record::of_call(sequence, line, at, call, send.len(), recv.len())?;
-        let moving = self.moving(line, call, send, recv.len());
+        let mut state = self.lock();
+        let (sent, room) = (send.len(), recv.len());
+        let record = self.begin(&mut state, line, |calls, at| {
+            Record::of_call(calls, line, at, call, sent, room)
+        })?;
+        let moving = self.moving(line, call, send, room);
         let came = self.agree(&mut state, line, &record, &moving.pieces())?;
         moving.run(recv, &came, &mut state.rooms)?;
-        let received = call
-            .what
-            .received(at, line.len, send.len(), call.dtype.width());
+        let width = call.dtype.width();
+        let received = call.what.received(moving.at, line.len, sent, width);
         self.received.fetch_add(received as u64, Ordering::Relaxed);
         Ok(())
     }
 
     fn tell(&self, line: Line, operator: &str, message: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let at = self.place(line)?;
-        let mut state = self.enter()?;
-        let sequence = state.calls.get(&line).copied().unwrap_or(0);
-        let record = Record::of_message(sequence, operator, message.len());
+        let mut state = self.lock();
+        let record = self.begin(&mut state, line, |calls, _| {
+            Ok(Record::of_message(calls, operator, message.len()))
+        })?;
         let mut came = self.agree(&mut state, line, &record, &vec![message; line.len])?;
-        came[at].len = message.len();
+        came[line.place(self.link.rank)].len = message.len();
         let counts: Vec<usize> = came.iter().map(|came| came.len).collect();
         let mut all = vec![0; counts.iter().sum()];
         let call = Call {
@@ -328,12 +350,15 @@ impl Wire for &'static Mpi {
     }
 
     fn fail(&self, why: &Error) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.break_off(&mut state, why);
+        self.break_off(&mut self.lock(), why);
     }
-}
 
-/// An error as it is told to others.
-fn text_of(error: &Error) -> String {
-    error.to_string()
+    fn leave(&self) {
+        let mut state = self.lock();
+        if state.broken.is_none() && !state.left && link::running() {
+            state.left = true;
+            let letter = Letter::farewell(About::End, self.link.size, "it has left the world");
+            control::leave(&self.link, letter, self.others());
+        }
+    }
 }

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use stridewise_core::error::{Error, Result};
 
-use super::meeting::{Meeting, Patience};
+use super::meeting::Meeting;
 use crate::mesh::Line;
 use crate::world::agree::{self, Record};
 
 /// The ranks of a world.
 pub(super) struct Group {
     timeout: Duration,
-    patience: Patience,
+    /// How often to look at a gate before letting go of the core.
+    spins: u32,
     meetings: Mutex<HashMap<Line, Arc<Meeting>>>,
     /// Who calls nothing any more.
     left: Box<[AtomicBool]>,
@@ -65,7 +66,8 @@ impl Group {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Group {
             timeout,
-            patience: Patience::of(size, cores),
+            // A rank that has no core of its own only keeps others from coming.
+            spins: if size <= cores { 20 } else { 0 },
             meetings: Mutex::default(),
             left: (0..size).map(|_| AtomicBool::new(false)).collect(),
             cause: Mutex::default(),
@@ -80,7 +82,7 @@ impl Group {
 
     pub(super) fn meeting(&self, line: Line) -> Arc<Meeting> {
         let mut meetings = lock(&self.meetings);
-        let fresh = || Arc::new(Meeting::new(line, self.patience));
+        let fresh = || Arc::new(Meeting::new(line, self.spins));
         Arc::clone(meetings.entry(line).or_insert_with(fresh))
     }
 
@@ -206,22 +208,6 @@ impl Group {
         self.news.fetch_add(1, SeqCst);
         let meetings = lock(&self.meetings);
         meetings.values().for_each(|meeting| meeting.ring());
-    }
-}
-
-impl Patience {
-    /// A rank that has no core of its own only keeps others from coming.
-    fn of(ranks: usize, cores: usize) -> Patience {
-        match ranks <= cores {
-            true => Patience {
-                spins: 400,
-                yields: 8,
-            },
-            false => Patience {
-                spins: 0,
-                yields: 4,
-            },
-        }
     }
 }
 

@@ -21,7 +21,8 @@ pub(super) struct Meeting {
     /// How often ranks have come to a gate, in all: gate `n`, counted from 1, is open once it is `n` times the ranks.
     /// The top bit is set when the meeting is broken.
     came: AtomicU64,
-    patience: Patience,
+    /// How often to look at a gate before letting go of the core.
+    spins: u32,
     sleepers: AtomicUsize,
     bed: Mutex<()>,
     bell: Condvar,
@@ -38,22 +39,15 @@ pub(super) struct Place {
     pub(super) lent: Lent,
 }
 
-/// How long to look at a gate before sleeping: first without letting go of the core, then letting others have it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    pub(super) spins: u32,
-    pub(super) yields: u32,
-}
-
 const BROKEN: u64 = 1 << 63;
 
 impl Meeting {
-    pub(super) fn new(line: Line, patience: Patience) -> Meeting {
+    pub(super) fn new(line: Line, spins: u32) -> Meeting {
         Meeting {
             line,
             places: line.ranks().map(|_| Place::default()).collect(),
             came: AtomicU64::new(0),
-            patience,
+            spins,
             sleepers: AtomicUsize::new(0),
             bed: Mutex::new(()),
             bell: Condvar::new(),
@@ -112,18 +106,17 @@ impl Meeting {
 
     /// Waits until something is so; false when the time came first. Whoever makes it so rings.
     pub(super) fn wait(&self, is_so: impl Fn() -> bool, until: Option<Instant>) -> bool {
-        for _ in 0..self.patience.spins {
+        for _ in 0..self.spins {
             if is_so() {
                 return true;
             }
             std::hint::spin_loop();
         }
-        for _ in 0..self.patience.yields {
-            if is_so() {
-                return true;
-            }
-            thread::yield_now();
+        // Once, whoever is waited for may have this core; sleeping and being woken costs more than that.
+        if is_so() {
+            return true;
         }
+        thread::yield_now();
         let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever makes it so looks for sleepers after that, so one of the two sees the other.
         self.sleepers.fetch_add(1, SeqCst);
@@ -157,5 +150,48 @@ impl Meeting {
 
     fn full(&self, gate: u64) -> u64 {
         gate * self.line.len as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_gate_cannot_be_given_up_and_a_broken_one_never_opens() {
+        let meeting = Meeting::new(Line::all(2), 0);
+        meeting.come(0, 1);
+        assert_eq!(meeting.missing(1).collect::<Vec<_>>(), [1]);
+        meeting.come(1, 1);
+        assert!(meeting.is_open(1) && !meeting.give_up(1) && !meeting.is_broken());
+        meeting.come(0, 2);
+        assert!(meeting.give_up(2) && meeting.give_up(2));
+        // Whoever has not noticed yet that the gate before is open still gets through that one.
+        assert!(meeting.is_broken() && meeting.is_open(1) && !meeting.is_open(2));
+        meeting.come(1, 2);
+        assert!(meeting.is_broken());
+    }
+
+    #[test]
+    fn giving_up_and_coming_at_once_ends_the_same_way_for_both() {
+        let mut ends = [0; 2];
+        for _ in 0..2000 {
+            let meeting = Meeting::new(Line::all(2), 0);
+            let through = thread::scope(|scope| {
+                let gives_up = scope.spawn(|| {
+                    meeting.come(0, 1);
+                    let through = !meeting.give_up(1);
+                    meeting.ring();
+                    through
+                });
+                meeting.come(1, 1);
+                meeting.wait(|| meeting.is_broken() || meeting.is_open(1), None);
+                let through = !meeting.is_broken();
+                assert_eq!(gives_up.join().expect("no panic"), through);
+                through
+            });
+            ends[usize::from(through)] += 1;
+        }
+        println!("{} given up, {} opened", ends[0], ends[1]);
     }
 }

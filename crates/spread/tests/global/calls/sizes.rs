@@ -58,7 +58,9 @@ pub(super) fn expand() -> Vec<Call> {
         let kept = vec![-1; shape.len()];
         all.push(call().with("sizes", ints(&[&[2], &kept[..]].concat())));
         all.push(call().with("sizes", as_tensor(&signed(shape))));
-        all.push(call().with("sizes", as_tensors(&kept)));
+        if shape.len() < 2 {
+            all.push(call().with("sizes", as_tensors(&kept)));
+        }
         // Bad: an axis of another size, too few sizes.
         let mut wrong = signed(shape);
         if let Some(last) = wrong.last_mut() {
