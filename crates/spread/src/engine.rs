@@ -332,7 +332,16 @@ impl<E: Local> Engine for Spread<E> {
         let mut map: SmallVec<[Axis<usize>; 8]> = SmallVec::new();
         let mut output = Shape::new();
         for out in 0..rank {
-            let axis = axes(out)?.settled(|axis| x.shape[axis]);
+            let axis = match axes(out)?.settled(|axis| x.shape[axis]) {
+                // Written as a slice, but whole.
+                Axis::Slice {
+                    of,
+                    start: 0,
+                    len,
+                    step: 1,
+                } if len == x.shape[of] => Axis::Of(of),
+                axis => axis,
+            };
             output.push(size_of(&axis, x)?);
             map.push(axis);
         }

@@ -24,9 +24,8 @@ fn can_become(from: &[Sbp], to: &[Sbp]) -> bool {
     for at in 0..from.len() {
         let otherwise = |later: usize| partial(&from[later]) && from[later] != from[at];
         if changes[at] && partial(&from[at]) {
-            for later in at + 1..from.len() {
-                changes[later] |= otherwise(later);
-            }
+            let later = changes.iter_mut().enumerate().skip(at + 1);
+            later.for_each(|(later, changes)| *changes |= otherwise(later));
         }
     }
     let ordered = |sbp: &Sbp| matches!(sbp, Sbp::Partial(Reduction::Max | Reduction::Min));
@@ -347,7 +346,7 @@ fn a_wrong_part_is_refused_by_the_rank_that_has_it() {
         })
         .collect();
     assert!(told[0].is_ok() && told[1].is_ok(), "{told:?}");
-    let error = told[2].as_ref().err().expect("an error");
+    let error = told[2].as_ref().expect_err("an error");
     assert!(
         error.contains("rank 2 has a part of shape (2,), but (1,) is its part of (5,)"),
         "{error}"

@@ -125,7 +125,7 @@ fn check_operator(jobs: &[Job], mesh: &[usize]) -> Vec<String> {
             let told = World::threads(ranks)
                 .timeout(Duration::from_secs(20))
                 .run(fails);
-            let wanted = job.expected.as_ref().err().expect("an error");
+            let wanted = job.expected.as_ref().expect_err("an error");
             match told {
                 Err(error) if family(&error) == Family::Index => {}
                 Err(error) => wrong.push(blame(

@@ -58,12 +58,15 @@ struct Asked {
     answers: Vec<(usize, Reference, Vec<Reference>)>,
 }
 
+/// The inputs of a call that have gradients, and its outputs.
+type Recorded<E> = (Vec<Var<E>>, Vec<Var<E>>);
+
 /// Makes a call with every tensor watched that can be. The inputs that are, and the outputs.
 fn recorded<E: Engine<Size = usize> + Clone>(
     tape: &Tape<E>,
     call: &Call,
     inputs: &[E::Value],
-) -> Result<(Vec<Var<E>>, Vec<Var<E>>)>
+) -> Result<Recorded<E>>
 where
     E::Value: stridewise_core::engine::Value<Engine = E>,
 {

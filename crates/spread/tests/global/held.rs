@@ -169,7 +169,7 @@ pub(crate) fn mixed(n: u64) -> u64 {
 pub(crate) fn tensor_lying(x: &Reference, salt: usize) -> Tensor {
     let (width, rank) = (x.dtype.width(), x.shape.len());
     let count = x.elements.len();
-    if salt % 3 == 0 || count == 0 {
+    if salt.is_multiple_of(3) || count == 0 {
         return tensor(x);
     }
     let mut strides = vec![1isize; rank];

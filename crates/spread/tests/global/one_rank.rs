@@ -3,10 +3,11 @@
 use stridewise_core::error::{Error, Result};
 use stridewise_cpu::Cpu;
 use stridewise_spread::sbp::text;
-use stridewise_spread::{Global, Mesh, Sbp, Spread, World};
+use stridewise_spread::{Global, Mesh, Sbp, Spread, Wire, World};
 use stridewise_suite::reference::Reference;
 use stridewise_suite::runner::{Family, family};
 
+use crate::counting::Counting;
 use crate::held::{only_moves, part, part_of_shape, tensor_lying};
 use crate::jobs::{Job, everything};
 use crate::perform::{difference, perform, read};
@@ -51,11 +52,13 @@ pub(crate) fn blame(job: &Job, held: &[Vec<Sbp>], mesh: &[usize], why: &str) -> 
 /// What goes wrong on one rank. A rank that fails where it should not leaves, and the others with it.
 pub(crate) fn check_rank(world: &World, mesh: &[usize], jobs: &[&Job]) -> Vec<String> {
     let mut wrong = Vec::new();
-    let spread = engine(world, mesh).expect("an engine");
+    let counting = Counting::over(world.clone());
+    let spread = engine(&counting.world(), mesh).expect("an engine");
     for job in jobs {
         for (turn, held) in job.held.iter().enumerate() {
             // Of all cases, some are gathered.
-            match case(&spread, job, held, !everything() || turn % 16 == 0) {
+            let gather = !everything() || turn % 16 == 0;
+            match case(&spread, &counting, job, held, gather) {
                 Ok(None) => {}
                 Ok(Some(why)) => {
                     let why = format!("rank {}: {why}", world.rank());
@@ -68,7 +71,6 @@ pub(crate) fn check_rank(world: &World, mesh: &[usize], jobs: &[&Job]) -> Vec<St
                 }
             }
         }
-        spread.take_moved();
     }
     wrong
 }
@@ -76,11 +78,26 @@ pub(crate) fn check_rank(world: &World, mesh: &[usize], jobs: &[&Job]) -> Vec<St
 /// How a case differs from one machine; an error where one machine has none.
 fn case(
     spread: &Spread<Cpu>,
+    counting: &Counting,
     job: &Job,
     held: &[Vec<Sbp>],
     gather: bool,
 ) -> Result<Option<String>, Error> {
-    let made = perform(spread, &job.call, &inputs(spread, job, held)?);
+    let inputs = inputs(spread, job, held)?;
+    spread.take_moved();
+    let seen = || (counting.received(), counting.collectives());
+    let before = seen();
+    let made = perform(spread, &job.call, &inputs);
+    let (bytes, collectives) = (seen().0 - before.0, seen().1 - before.1);
+    let moved = spread.take_moved();
+    let noted: u64 = moved.iter().map(|moved| moved.bytes).sum();
+    // What is not noted has not happened, and what is free has asked nobody.
+    if bytes != noted || moved.is_empty() && collectives > 0 {
+        let noted: Vec<String> = moved.iter().map(ToString::to_string).collect();
+        return Ok(Some(format!(
+            "{bytes} bytes in {collectives} collectives, noted as {noted:?}"
+        )));
+    }
     let (tensors, dims) = match (&job.expected, &made) {
         (Ok(wanted), _) => wanted,
         (Err(wanted), Err(error)) => {

@@ -425,6 +425,12 @@ fn survivors() -> Vec<Survivor> {
         ),
         free(
             &[2, 2],
+            of("slice", &[7, 3]).with("items", vec![all(), from(1)]),
+            &["S(0), S(0)"],
+            "S(0), S(0)",
+        ),
+        free(
+            &[2, 2],
             of("flatten", &[4, 3]),
             &["S(0), S(0)"],
             "S(0), S(0)",
@@ -507,8 +513,8 @@ fn global(spread: &Spread<Cpu>, shape: &[usize], sbp: &str) -> Result<Global<Cpu
 
 #[test]
 fn primitives_move_nothing_where_summands_can_stay_summands() {
-    type Made = Result<Global<Cpu>>;
-    let tried: [(&str, &str, fn(&Spread<Cpu>) -> Made); 5] = [
+    type Run = fn(&Spread<Cpu>) -> Result<Global<Cpu>>;
+    let tried: [(&str, &str, Run); 5] = [
         ("a summand and a whole", "P", |spread| {
             spread.add(
                 &global(spread, &[5, 3], "P")?,
