@@ -18,6 +18,8 @@ mod operators;
 )]
 #[path = "../global/calls/mod.rs"]
 mod calls;
+#[path = "../global/counting.rs"]
+mod counting;
 #[allow(
     dead_code,
     reason = "shared with the tests on threads, which use more of it"
