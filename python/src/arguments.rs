@@ -368,7 +368,10 @@ pub(crate) fn sizes_found<'py>(
             .into_pyobject(py)?
             .into_any()),
     });
-    PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+    PyList::new(
+        py,
+        entries.collect::<PyResult<SmallVec<[Bound<'py, PyAny>; 8]>>>()?,
+    )
 }
 
 /// The tensor that an object stands for: a tensor, an array, a number or nested lists.

@@ -127,6 +127,9 @@ pub(crate) fn seldom<'a>(
     object: &'a Bound<'_, PyAny>,
     wanted: ParamKind,
 ) -> PyResult<Look<'a, usize>> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(Look::Text(text.to_str()?));
+    }
     if let Ok(flag) = object.cast::<PyBool>() {
         return Ok(Look::Bool(flag.is_true()));
     }
@@ -147,9 +150,6 @@ pub(crate) fn seldom<'a>(
     }
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
         return Ok(Look::List);
-    }
-    if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Look::Text(text.to_str()?));
     }
     if let Ok(symbol) = object.cast::<PySymbol>() {
         return Ok(Look::Symbol(&symbol.get().0));

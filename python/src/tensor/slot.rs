@@ -4,9 +4,11 @@
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Deref;
+use std::ptr;
 
 use pyo3::PyTypeInfo;
 use pyo3::ffi;
+use pyo3::impl_::pyclass::PyClassImpl;
 use pyo3::prelude::*;
 use stridewise::Tensor;
 
@@ -14,21 +16,31 @@ use crate::gradients::Kept;
 use crate::tensor::PyTensor;
 
 /// A tensor in its final place. It is there from before anyone else sees the object until the object goes.
+///
+/// Not a word longer than it must be: with one more the object does not fit into four cache lines.
 pub(crate) struct Slot {
     tensor: UnsafeCell<MaybeUninit<Tensor>>,
-    /// Whether the tensor is there: not so for an object that could not be made.
-    filled: Cell<bool>,
-    /// What is kept for gradients; nothing for a tensor without a history.
-    kept: UnsafeCell<Option<Box<Kept>>>,
+    /// What is kept for gradients, in a box of the slot's own; `BARE` for a tensor without a history; null where there
+    /// is no tensor, in an object that could not be made.
+    kept: Cell<*mut Kept>,
 }
+
+/// There is a tensor, and nothing is kept for gradients. No box is at such an address.
+const BARE: *mut Kept = ptr::without_provenance_mut(1);
 
 // SAFETY: the tensor and what is kept are written once, by whoever makes the object, before the slot is shared; from
 // then on they are only read, and both may be read from any thread.
 unsafe impl Sync for Slot {}
+// SAFETY: the slot owns the tensor and what is kept, and both may be dropped by any thread.
+unsafe impl Send for Slot {}
 
 const _: () = {
-    const fn is_sync<T: Sync>() {}
-    is_sync::<(Tensor, Kept)>();
+    const fn is_sync_and_send<T: Sync + Send>() {}
+    is_sync_and_send::<(Tensor, Kept)>();
+    assert!(align_of::<Kept>() > 1);
+    // With the two words that the collector of cycles has before each object.
+    #[cfg(target_pointer_width = "64")]
+    assert!(size_of::<<PyTensor as PyClassImpl>::Layout>() + 16 <= 4 * 64);
 };
 
 impl Slot {
@@ -36,25 +48,28 @@ impl Slot {
     pub(crate) fn new(tensor: Tensor, kept: Option<Box<Kept>>) -> Slot {
         Slot {
             tensor: UnsafeCell::new(MaybeUninit::new(tensor)),
-            filled: Cell::new(true),
-            kept: UnsafeCell::new(kept),
+            kept: Cell::new(kept.map_or(BARE, Box::into_raw)),
         }
     }
 
     /// What is kept for gradients.
     #[inline]
     pub(crate) fn kept(&self) -> Option<&Kept> {
-        // SAFETY: nobody writes to it any more.
-        unsafe { (*self.kept.get()).as_deref() }
+        let kept = self.kept.get();
+        if kept == BARE || kept.is_null() {
+            return None;
+        }
+        // SAFETY: a box of this slot's own, which nobody writes to any more.
+        Some(unsafe { &*kept })
     }
 
     /// Keeps this for gradients.
     ///
     /// # Safety
-    /// The object is new: nobody else has looked at it or does so now.
+    /// The object is new: nobody else has looked at it or does so now. Nothing is kept yet.
     pub(crate) unsafe fn keep(&self, kept: Box<Kept>) {
-        // SAFETY: as the caller says.
-        unsafe { *self.kept.get() = Some(kept) }
+        debug_assert!(self.kept.get() == BARE);
+        self.kept.set(Box::into_raw(kept));
     }
 }
 
@@ -71,9 +86,15 @@ impl Deref for Slot {
 impl Drop for Slot {
     #[inline]
     fn drop(&mut self) {
-        if self.filled.get() {
-            // SAFETY: the tensor is there, and goes with the slot.
-            unsafe { self.tensor.get_mut().assume_init_drop() }
+        let kept = self.kept.get();
+        if kept.is_null() {
+            return;
+        }
+        // SAFETY: the tensor is there, and goes with the slot.
+        unsafe { self.tensor.get_mut().assume_init_drop() }
+        if kept != BARE {
+            // SAFETY: a box of this slot's own, and nobody can look into the slot any more.
+            drop(unsafe { Box::from_raw(kept) });
         }
     }
 }
@@ -101,21 +122,34 @@ pub(crate) unsafe fn object_from<'py>(
     py: Python<'py>,
     tensor: &Tensor,
 ) -> PyResult<Bound<'py, PyTensor>> {
-    // What `Bound::new` does for a class on top of `object`, without the way through `object.__new__`.
+    // What `Bound::new` does for a class on top of `object`, but that the memory is not cleared first, since nearly all
+    // of it is written here, and that the collector of cycles is not told: it cannot follow a tensor to anything else.
     // SAFETY: the class is a heap type without a size of its own for each object.
-    let object = unsafe { ffi::PyType_GenericAlloc(PyTensor::type_object_raw(py), 0) };
-    if object.is_null() {
+    let new = unsafe { ffi::PyObject_GC_New::<ffi::PyObject>(PyTensor::type_object_raw(py)) };
+    if new.is_null() {
         // SAFETY: the caller leaves the tensor to us, and this is the last time anyone looks at it.
-        drop(unsafe { std::ptr::read(tensor) });
+        drop(unsafe { ptr::read(tensor) });
         return Err(PyErr::fetch(py));
     }
-    // SAFETY: a new object of that class. It is all zeros, which is a slot with no tensor and nothing kept, and for PyO3 (which
-    // counts no borrows of a frozen class) an object without weak references.
-    let object = unsafe { Bound::from_owned_ptr(py, object).cast_into_unchecked::<PyTensor>() };
+    // SAFETY: a new object of that class, whose slot is looked into only to find its place.
+    let object = unsafe { Bound::from_owned_ptr(py, new).cast_into_unchecked::<PyTensor>() };
     let slot = &object.get().inner;
-    // SAFETY: the object is new, so nobody else looks into its slot; the tensor is the caller's to give away.
-    unsafe { copy_words(tensor, slot.tensor.get().cast()) };
-    slot.filled.set(true);
+    let place = slot.tensor.get().cast::<Tensor>();
+    // SAFETY: the object is new, so nobody else looks into it; the tensor is the caller's to give away. Zeros around it
+    // are a slot with nothing in it, and for PyO3 (which counts no borrows of a frozen class) no weak references.
+    unsafe {
+        let (start, place) = (new.cast::<u8>(), place.cast::<u8>());
+        let size = size_of::<<PyTensor as PyClassImpl>::Layout>();
+        let (head, before) = (
+            size_of::<ffi::PyObject>(),
+            place.offset_from_unsigned(start),
+        );
+        let after = before + size_of::<Tensor>();
+        start.add(head).write_bytes(0, before - head);
+        start.add(after).write_bytes(0, size - after);
+        copy_words(tensor, place.cast());
+    }
+    slot.kept.set(BARE);
     Ok(object)
 }
 
