@@ -42,6 +42,7 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
     // A benchmark says so when it is given a build that is not worth timing.
     module.setattr("_debug", cfg!(debug_assertions))?;
+    module.setattr("_has_mpi", cfg!(feature = "mpi"))?;
     module.add_class::<PyTensor>()?;
     module.add_class::<PyDType>()?;
     module.add_class::<PySymbol>()?;

@@ -48,12 +48,12 @@ from stridewise._stridewise import (
     world_size,
 )
 from stridewise._stridewise import __version__ as __version__
-from stridewise._worlds import spawn
 
 # These hide a built-in, so they are not part of `import *`.
 from stridewise._stridewise import bool as bool
 from stridewise._stridewise import slice as slice
 from stridewise._stridewise import sum as sum
+from stridewise._worlds import spawn
 
 to_tensor = asarray
 symbol = Symbol

@@ -21,9 +21,7 @@ _T = TypeVar("_T")
 _GRACE = 5.0
 
 
-def spawn(
-    fn: Callable[..., _T], ranks: int = 4, args: Sequence[Any] = (), timeout: float | None = None
-) -> list[_T]:
+def spawn(fn: Callable[..., _T], ranks: int = 4, args: Sequence[Any] = (), timeout: float | None = None) -> list[_T]:
     """Runs a function on several ranks, each a thread of this process, and gives what they return.
 
     Inside of it `rank` and `world_size` tell which of how many this is, and `mesh` makes a mesh of them. While ranks
@@ -39,7 +37,7 @@ def spawn(
         What each calls it with.
     timeout : float, optional
         How many seconds ranks wait for each other in a call; by default the environment's ``STRIDEWISE_TIMEOUT``, or
-        300.
+        a minute.
 
     Returns
     -------

@@ -55,11 +55,20 @@ def shape(dice: random.Random, least: int = 0, most: int = 4) -> tuple[int, ...]
     return tuple(dice.choice([0, 1, 1, 2, 3]) for _ in range(dice.randint(least, most)))
 
 
+def beside(x: Any, argument: Any) -> Any:
+    """An argument as a tensor needs it beside itself: arrays go onto the mesh of a global one."""
+    if not isinstance(x, sw.GlobalTensor) or not isinstance(argument, (np.ndarray, sw.Tensor)):
+        return argument
+    # Any layout will do, as long as all ranks take the same.
+    split = argument.ndim > 0 and argument.size % 2 == 1
+    return x.mesh.shard(argument, ["S(0)" if split and axis == 0 else "B" for axis in range(x.mesh.ndim)])
+
+
 def called(dice: random.Random, name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
     """The operator as a function or as a method."""
     if dice.random() < 0.5:
-        return lambda x, *more: getattr(sw, name)(x, *more, *args, **kwargs)
-    return lambda x, *more: getattr(x, name)(*more, *args, **kwargs)
+        return lambda x, *more: getattr(sw, name)(x, *more, *(beside(x, arg) for arg in args), **kwargs)
+    return lambda x, *more: getattr(x, name)(*more, *(beside(x, arg) for arg in args), **kwargs)
 
 
 def long(numbers: Any) -> Any:

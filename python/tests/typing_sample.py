@@ -111,6 +111,43 @@ def gradients() -> None:
     sw.grad(lambda x, y: sw.sum(sw.concat([x, y])), argnums=(0, 1))([1.0], [2.0])
 
 
+def flipped(x: sw.GlobalTensor) -> sw.GlobalTensor:
+    """A function of a global tensor."""
+    return sw.flip(x, 0)
+
+
+def spread_out() -> None:
+    """A global tensor goes in, and a global tensor comes out, beside numbers and other global tensors."""
+    mesh = sw.mesh((1, 1))
+    assert_type(mesh, sw.Mesh)
+    x = mesh.shard([[1.0, 2.0], [3.0, 4.0]], "S(0),B", requires_grad=True)
+    assert_type(x, sw.GlobalTensor)
+    assert_type(sw.asarray([1.0]).to_global(mesh, (sw.sbp.split(0), sw.sbp.broadcast)), sw.GlobalTensor)
+    assert_type(x.sbp, tuple[sw.Sbp, ...])
+    assert_type(x.to_sbp([sw.sbp.broadcast, "B"]), sw.GlobalTensor)
+    assert_type(x.detach().gather(), sw.Tensor)
+    assert_type(x.expand(2, -1, -1), sw.GlobalTensor)
+    assert_type(sw.expand(x, sizes=(2, -1, -1)), sw.GlobalTensor)
+    assert_type(x.reshape(sw.shape_of(x)), sw.GlobalTensor)
+    assert_type(sw.take(x, [0, 1], axis=0), sw.GlobalTensor)
+    assert_type(x.take(mesh.shard([0], "B,B")), sw.GlobalTensor)
+    assert_type(sw.concat([x, x]), sw.GlobalTensor)
+    assert_type(sw.atleast_1d(x, x), list[sw.GlobalTensor])
+    assert_type(sw.unstack(x), list[sw.GlobalTensor])
+    assert_type(x[0, [1, 0]], sw.GlobalTensor)
+    y, pullback = sw.vjp(flipped, x.detach())
+    assert_type(y, sw.GlobalTensor)
+    assert_type(pullback(y), tuple[sw.GlobalTensor, ...])
+    sw.sum(x).backward()
+    assert_type(x.grad, sw.GlobalTensor | None)
+    assert_type([str(moved) for moved in mesh.moved()], list[str])
+    assert_type(sw.spawn(sw.rank, ranks=2), list[int])
+    try:
+        x.take(sw.asarray([0]))  # type: ignore[arg-type]
+    except sw.StridewiseError as error:
+        assert_type(error.help, str | None)
+
+
 def padded(x: ArrayLike, sizes: SizesLike, pattern: Pattern, dtype: DTypeLike) -> sw.Tensor:
     """Annotations of a user's own."""
     checked, _ = sw.asarray(x).enforce_shape(pattern)
@@ -125,4 +162,5 @@ if __name__ == "__main__":
     errors()
     layers()
     gradients()
+    spread_out()
     assert padded([1.0], [3], ["n"], "float32").shape == (3,)

@@ -86,6 +86,7 @@ fn test() -> Vec<Step> {
         Step::check("python test", python::test),
         Step::check("onnx", python::onnx),
         Step::check("wheel", python::test_wheel),
+        Step::check("mpi python", python::test_mpi),
         Step::command(
             "document",
             cargo(["doc", "--workspace", "--no-deps", "--locked"])

@@ -51,7 +51,7 @@ pub(crate) fn bench() -> Result<(), Failure> {
 }
 
 /// Sees to it that there is an MPI to build against, and libclang, by which the bindings read its headers.
-fn provide() -> Result<(), Failure> {
+pub(crate) fn provide() -> Result<(), Failure> {
     let says = |program: &str, arg: &str, word: &str| {
         let output = Command::new(program).arg(arg).output();
         output.is_ok_and(|output| {

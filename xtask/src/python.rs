@@ -3,10 +3,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::environment::{Environment, Scratch};
+use crate::mpi;
 use crate::steps::{Failure, quietly, root, run};
 
 const WHEELS: &str = "target/wheels";
@@ -28,7 +29,7 @@ fn develop(profile: &[&str]) -> Result<Environment, Failure> {
 /// Format, lint and types.
 pub(crate) fn check() -> Result<(), Failure> {
     let environment = Environment::of_the_repository()?;
-    let mut folders = vec!["python"];
+    let mut folders = vec!["python", "examples"];
     folders.extend(root().join("bench").exists().then_some("bench"));
     environment.module(
         "ruff",
@@ -96,6 +97,24 @@ pub(crate) fn wheel() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Builds the package with MPI into an environment with nothing else, and runs its examples and a failing program under
+/// `mpirun`.
+pub(crate) fn test_mpi() -> Result<(), Failure> {
+    mpi::provide()?;
+    let scratch = Scratch::new("stridewise-mpi")?;
+    let environment = Environment::empty(&scratch.path().join("mpi"))?;
+    let wheels = scratch.path().join("wheels");
+    let mut maturin = Environment::of_the_repository()?.command("maturin");
+    let build = ["build", "--locked", "--features", "mpi", "--out"];
+    quietly(maturin.args(build).arg(&wheels))?;
+    let built = files(&wheels).next();
+    let wheel = built.ok_or("maturin has built no wheel with MPI")?;
+    environment.install(&[OsStr::new("--no-index"), wheel.as_os_str()])?;
+    let tests = root().join("python/tests/under_mpi.py");
+    let mut python = environment.command("python");
+    run(python.arg(tests).current_dir(scratch.path()))
+}
+
 fn build_wheel() -> Result<PathBuf, Failure> {
     let environment = Environment::of_the_repository()?;
     let wanted = ["-r", "python/requirements-test.txt"].map(OsStr::new);
@@ -111,7 +130,12 @@ fn build_wheel() -> Result<PathBuf, Failure> {
 }
 
 fn wheels() -> impl Iterator<Item = PathBuf> {
-    let files = fs::read_dir(root().join(WHEELS)).into_iter().flatten();
+    files(&root().join(WHEELS))
+}
+
+/// The wheels in a folder.
+fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let files = fs::read_dir(folder).into_iter().flatten();
     let paths = files.flatten().map(|file| file.path());
     paths.filter(|path| path.extension().is_some_and(|ending| ending == "whl"))
 }

@@ -56,7 +56,8 @@ impl Form {
         }
         let first = self.parts.first().map(String::as_str);
         // The tensor that a function is called on says that it is one of global tensors.
-        let receives = first.is_some_and(|part| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]"));
+        let receives =
+            first.is_some_and(|part| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]"));
         let parts = self.parts.iter().enumerate().map(|(at, part)| match at {
             0 if receives => part.replace("ArrayLike", GLOBAL),
             _ => part
@@ -94,11 +95,8 @@ fn stub(entry: &Entry, class: Option<&str>) -> String {
         // A function of global tensors gives one; `enforce_shape` gives back whatever it is given.
         None if entry.arity == Arity::None || entry.name == "enforce_shape" => {}
         None => {
-            let of_tensors = forms.len();
-            forms.extend_from_within(..);
-            let global = forms.drain(of_tensors..).filter_map(|form| form.global());
-            let global: Vec<Form> = global.filter(|form| form.is_of(GLOBAL)).collect();
-            forms.splice(..0, global);
+            let global: Vec<Form> = forms.iter().filter_map(Form::global).collect();
+            forms.extend(global.into_iter().filter(|form| form.is_of(GLOBAL)));
         }
     }
     let indent = if method { "    " } else { "" };

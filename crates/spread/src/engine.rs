@@ -44,6 +44,15 @@ thread_local! {
     static OPERATOR: Cell<&'static str> = const { Cell::new("") };
 }
 
+/// Does something on behalf of an operator, which messages and notes then name: for front doors that run it through
+/// another engine over this one, such as a tape.
+pub fn on_behalf_of<T>(operator: &'static str, work: impl FnOnce() -> T) -> T {
+    let outer = OPERATOR.replace(operator);
+    let done = work();
+    OPERATOR.set(outer);
+    done
+}
+
 impl<E: Local> Clone for Spread<E> {
     fn clone(&self) -> Spread<E> {
         Spread(self.0.clone())
@@ -477,10 +486,7 @@ impl<E: Local> Engine for Spread<E> {
     }
 
     fn run<O: Operator<Self>>(&self, operator: &O, inputs: &[&Global<E>]) -> Result<O::Output> {
-        let outer = OPERATOR.replace(O::NAME);
-        let output = operator.lower(self, inputs);
-        OPERATOR.set(outer);
-        output
+        on_behalf_of(O::NAME, || operator.lower(self, inputs))
     }
 }
 

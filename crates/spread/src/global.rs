@@ -57,7 +57,12 @@ impl<E: Local> Global<E> {
 
     /// The same tensor, held otherwise: the cheapest way there is taken.
     pub fn to_sbp(&self, sbp: &[Sbp]) -> Result<Global<E>> {
-        let fail = |error: Error| error.within("to_sbp").note("shape", tuple(&self.shape));
+        self.held_as(sbp, "to_sbp")
+    }
+
+    /// The same, on behalf of a method that messages and notes name.
+    fn held_as(&self, sbp: &[Sbp], method: &'static str) -> Result<Global<E>> {
+        let fail = |error: Error| error.within(method).note("shape", tuple(&self.shape));
         check_sbp(&self.spread, &self.shape, self.dtype(), sbp).map_err(fail)?;
         if self.sbp[..] == *sbp {
             return Ok(self.clone());
@@ -71,7 +76,7 @@ impl<E: Local> Global<E> {
                     .help("only what is broadcast can become a partial sum, and nothing becomes a partial maximum or minimum"),
             )
         })?;
-        let mut x = self.changed(&changes, "to_sbp")?;
+        let mut x = self.changed(&changes, method)?;
         let sliced = |change: &Change| change.from == Sbp::Broadcast && change.to.axis().is_some();
         if changes.iter().any(sliced) {
             // A part that looked into the whole would keep all of it in memory.
@@ -83,10 +88,7 @@ impl<E: Local> Global<E> {
     /// All of it, on every rank.
     pub fn gather(&self) -> Result<E::Value> {
         let all: NdSbp = SmallVec::from_elem(Sbp::Broadcast, self.sbp.len());
-        Ok(self
-            .to_sbp(&all)
-            .map_err(|error| error.within("gather"))?
-            .local)
+        Ok(self.held_as(&all, "gather")?.local)
     }
 }
 
@@ -196,7 +198,7 @@ impl<E: Local> Spread<E> {
     pub fn from_whole(&self, whole: E::Value, sbp: &[Sbp]) -> Result<Global<E>> {
         let shape = self.inner().shape(&whole)?;
         let all = SmallVec::from_elem(Sbp::Broadcast, self.mesh().rank());
-        self.global(whole, shape, all).to_sbp(sbp)
+        self.global(whole, shape, all).held_as(sbp, "shard")
     }
 
     pub(crate) fn global(&self, local: E::Value, shape: Shape, sbp: NdSbp) -> Global<E> {

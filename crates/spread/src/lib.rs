@@ -18,7 +18,7 @@ mod signature;
 pub mod world;
 
 pub use change::{Moved, What};
-pub use engine::Spread;
+pub use engine::{Spread, on_behalf_of};
 pub use global::Global;
 pub use local::{Imagined, Local, Ranks};
 pub use mesh::{Line, Mesh};

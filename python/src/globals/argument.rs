@@ -109,10 +109,7 @@ impl<'py> Argument<Engine> for Object<'py> {
         Ok(handed_out(result, origin)?.into_any().unbind())
     }
 
-    fn many(
-        values: Vec<Var<Spread<Cpu>>>,
-        origins: &[Lying<'py>],
-    ) -> Result<Py<PyAny>, Raised> {
+    fn many(values: Vec<Var<Spread<Cpu>>>, origins: &[Lying<'py>]) -> Result<Py<PyAny>, Raised> {
         // SAFETY: results are handed out within the call from the interpreter.
         let py = unsafe { Python::assume_attached() };
         let mut origins = origins.iter();

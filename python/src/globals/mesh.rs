@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyTuple};
 use stridewise::internals::smallvec::SmallVec;
 use stridewise::size::tuple;
-use stridewise::{Cpu, Error, Mesh, Spread};
+use stridewise::spread::{Moved, What};
+use stridewise::{Cpu, Error, Mesh, Sbp, Spread};
 
 use super::moved::PyMoved;
 use super::tensor::{PyGlobal, from_whole};
@@ -83,7 +84,7 @@ impl PyMesh {
 
     /// The changes of layout that were made for tensors of this mesh since the last time this was asked, the oldest
     /// first: what operators needed that could not work on the parts as they lay, and what ``to_sbp`` and ``gather``
-    /// did. It names the bytes that this rank received.
+    /// did, with the bytes that this rank received. What a rank takes from what it has already is not listed.
     ///
     /// Examples
     /// --------
@@ -93,9 +94,12 @@ impl PyMesh {
     /// ...     mesh.shard([[1, 2], [3, 4]], "S(0)").gather()
     /// ...     return [str(moved) for moved in mesh.moved()]
     /// >>> sw.spawn(f, ranks=2)[0]
-    /// ['to_sbp: (2, 2) int64, mesh axis 0, S(0) -> B, all_gather, 16 bytes']
+    /// ['gather: (2, 2) int64, mesh axis 0, S(0) -> B, all_gather, 16 bytes']
     fn moved(&self) -> Vec<PyMoved> {
-        self.0.take_moved().into_iter().map(PyMoved).collect()
+        // What every rank takes from what it has already is of no interest here.
+        let sent = |moved: &Moved| !matches!(moved.what, What::Change(Sbp::Broadcast, _));
+        let moved = self.0.take_moved().into_iter().filter(sent);
+        moved.map(PyMoved).collect()
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {

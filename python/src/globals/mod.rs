@@ -12,7 +12,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
-use stridewise::operators::call_at;
+use stridewise::operators::{TABLE, call_at};
+use stridewise::spread::on_behalf_of;
 use stridewise::{Cpu, Error, Global, Spread, Tape, Tensor};
 
 use crate::arguments::{Object, Raised};
@@ -75,7 +76,8 @@ impl Call {
                 .help("leave out away; `to_local()` of the result is this rank's part of it")
                 .into());
         }
-        self.during(|| call_at(&self.tape(), line, given, named))
+        let work = || call_at(&self.tape(), line, given, named);
+        self.during(|| on_behalf_of(TABLE[line].name, work))
     }
 }
 

@@ -18,8 +18,7 @@ impl PyMoved {
         self.0.operator
     }
 
-    /// What was done: ``all_gather``, ``all_to_all``, ``reduce_scatter``, ``all_reduce``, or without traffic ``slice``
-    /// and ``keep on one``.
+    /// What was done: ``all_gather``, ``all_to_all``, ``reduce_scatter`` or ``all_reduce``.
     #[getter]
     fn what(&self) -> &'static str {
         self.0.what.name()

@@ -122,7 +122,9 @@ fn no_sbp(given: &Bound<'_, PyAny>) -> PyResult<Error> {
          needed"
     );
     let error = Error::type_(message).at_argument("sbp");
-    Ok(error.help("write `sw.sbp.split(0)` or \"S(0)\", and for several mesh axes a tuple or \"S(0),B\""))
+    Ok(error.help(
+        "write `sw.sbp.split(0)` or \"S(0)\", and for several mesh axes a tuple or \"S(0),B\"",
+    ))
 }
 
 /// A split of an axis.

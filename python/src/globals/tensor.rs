@@ -8,6 +8,7 @@ use pyo3::types::{PyList, PyTuple};
 use stridewise::call::literal;
 use stridewise::prelude::*;
 use stridewise::size::tuple;
+use stridewise::spread::on_behalf_of;
 use stridewise::spread::sbp::text;
 use stridewise::{Error, Global, Spread, Tape, Value, Var};
 
@@ -117,13 +118,15 @@ impl PyGlobal {
     /// The axes reversed.
     #[getter(T)]
     fn reversed_axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyGlobal>> {
-        PyGlobal::var_object(py, self.noted().transpose(..).or_raise(py)?)
+        let turned = on_behalf_of("T", || self.noted().transpose(..));
+        PyGlobal::var_object(py, turned.or_raise(py)?)
     }
 
     /// The last two axes swapped.
     #[getter(mT)]
     fn matrix_transpose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyGlobal>> {
-        PyGlobal::var_object(py, self.noted().swapaxes(-2, -1).or_raise(py)?)
+        let turned = on_behalf_of("mT", || self.noted().swapaxes(-2, -1));
+        PyGlobal::var_object(py, turned.or_raise(py)?)
     }
 
     /// The same tensor, held otherwise; the cheapest way there is taken.
@@ -219,7 +222,8 @@ impl PyGlobal {
             let x = item.cast::<PyGlobal>().ok()?;
             Some(x.get().noted())
         };
-        let part = index::of_many(&self.tape(), &self.noted(), index, given, lift);
+        let work = || index::of_many(&self.tape(), &self.noted(), index, given, lift);
+        let part = on_behalf_of("index", work);
         let part = part.map_err(|raised: Raised| raised.exception(py, "index", None))?;
         PyGlobal::var_object(py, part)
     }
@@ -230,7 +234,7 @@ impl PyGlobal {
                 "a tensor of rank 0 has no axis to iterate over",
             ));
         }
-        let slices = self.noted().unstack(0).or_raise(py)?;
+        let slices = on_behalf_of("unstack", || self.noted().unstack(0)).or_raise(py)?;
         let slices = slices.into_iter().map(|x| PyGlobal::var_object(py, x));
         let list = PyList::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
         Ok(list.try_iter()?.into_any())

@@ -94,7 +94,9 @@ fn processes(many: usize) -> Result<World> {
     Err(Error::world(format!(
         "{many} processes were started together by MPI, but this build of stridewise has no MPI"
     ))
-    .help("build it with `maturin develop --features mpi`, or run ranks as threads with `sw.spawn`"))
+    .help(
+        "build it with `maturin develop --features mpi`, or run ranks as threads with `sw.spawn`",
+    ))
 }
 
 /// Which rank this is, from 0 on.
@@ -203,9 +205,7 @@ fn _threads(py: Python<'_>, ranks: usize, timeout: Option<f64>) -> PyResult<Vec<
         }
         threads.ends()
     };
-    let ends = made()
-        .map_err(|error| error.within("spawn"))
-        .or_raise(py)?;
+    let ends = made().map_err(|error| error.within("spawn")).or_raise(py)?;
     Ok(ends.into_iter().map(|end| PyRank(behind(end))).collect())
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use stridewise::engine::describe;
+use stridewise::spread::on_behalf_of;
 use stridewise::{Engine, Error, Value, Var};
 
 use crate::errors::OrRaise;
@@ -29,7 +30,8 @@ pub(crate) fn backward<C: Class>(
         .transpose()
         .map_err(|raised| raised.exception(py, "backward", None))?;
     let tape = tape_of::<C>(&y);
-    let found = unlocked(py, || tape.gradients_by_watched(&y, seed.as_ref()))
+    let work = || tape.gradients_by_watched(&y, seed.as_ref());
+    let found = unlocked(py, || on_behalf_of("backward", work))
         .map_err(|error| named(blamed(error)))
         .or_raise(py)?;
     // Whose tensor is gone has nobody left to ask for its gradient.
@@ -73,7 +75,7 @@ fn added<C: Class>(py: Python<'_>, parts: &[Part<C>], tracked: bool) -> PyResult
     let sums = unlocked(py, || -> stridewise::Result<Vec<_>> {
         let pairs = gradients.iter().zip(&held);
         let sums = pairs.map(|(gradient, held)| sum::<C>(gradient, held.as_ref(), tracked));
-        sums.collect()
+        on_behalf_of("backward", || sums.collect())
     });
     let sums = sums
         .map_err(|error| error.within("backward"))

@@ -143,9 +143,11 @@ impl Class for PyTensor {
             return Ok(seed);
         }
         let seed = seed.value();
-        Ok(tape().constant(match is_weak(object, seed.dtype(), of.dtype())? {
-            true => seed.cast(of.dtype())?,
-            false => Cpu.copy(seed)?,
-        }))
+        Ok(
+            tape().constant(match is_weak(object, seed.dtype(), of.dtype())? {
+                true => seed.cast(of.dtype())?,
+                false => Cpu.copy(seed)?,
+            }),
+        )
     }
 }

@@ -7,6 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use stridewise::size::counted;
+use stridewise::spread::on_behalf_of;
 use stridewise::{Error, Var};
 
 use crate::arguments::{Object, Raised};
@@ -127,7 +128,8 @@ impl<C: Class> Way<C> {
         let outputs = self.outputs.iter().zip(&seeds);
         let outputs: Vec<_> = outputs.map(|(y, seed)| (y, Some(seed))).collect();
         let tape = tape_of::<C>(inputs[0]);
-        let gradients = unlocked(py, || tape.tracked_gradients(&outputs, &inputs))?;
+        let work = || tape.tracked_gradients(&outputs, &inputs);
+        let gradients = unlocked(py, || on_behalf_of("vjp", work))?;
         let gradients = gradients.into_iter().map(|g| C::var_object(py, g));
         Ok(PyTuple::new(py, gradients.collect::<PyResult<Vec<_>>>()?)?)
     }
@@ -335,7 +337,8 @@ fn gradients<'py, C: Class>(
     let y = y.get().var();
     let xs: Vec<&Var<C::Engine>> = by.vars.iter().collect();
     let tape = tape_of::<C>(&y);
-    let gradients = unlocked(py, || tape.tracked_gradient(&y, &xs, None))
+    let work = || tape.tracked_gradient(&y, &xs, None);
+    let gradients = unlocked(py, || on_behalf_of("grad", work))
         .map_err(|error| error.within("grad"))
         .or_raise(py)?;
     let gradients = gradients.into_iter().map(|g| C::var_object(py, g));

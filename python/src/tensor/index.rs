@@ -132,7 +132,8 @@ pub(crate) fn of_graph<'py>(
         Some(array.get().0.clone())
     };
     let lift = |_: &Bound<'py, PyAny>, array: Tensor| Ok(constant(graph, &array)?);
-    of_many(graph, x, index, given, lift).map_err(|raised| raised.exception(py, GetItem::NAME, None))
+    of_many(graph, x, index, given, lift)
+        .map_err(|raised| raised.exception(py, GetItem::NAME, None))
 }
 
 /// Part of a tensor of another engine, of which an index may hold arrays too: `given` says which, and `lift` brings

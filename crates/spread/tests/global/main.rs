@@ -10,6 +10,7 @@ mod exhaustive;
 mod gradients;
 mod held;
 mod jobs;
+mod one_rank;
 mod perform;
 mod suite;
 mod survive;
