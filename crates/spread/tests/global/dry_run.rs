@@ -5,7 +5,7 @@ use stridewise_core::dtype::DType;
 use stridewise_cpu::Cpu;
 use stridewise_dry::Dry;
 use stridewise_spread::sbp::text;
-use stridewise_spread::{Imagined, Local, Mesh, Moved, Ranks, Sbp, Spread, World};
+use stridewise_spread::{Global, Imagined, Local, Mesh, Moved, Ranks, Sbp, Spread, World};
 use stridewise_suite::call::range;
 use stridewise_suite::runner::{Family, family};
 use stridewise_suite::{Call, Input};
@@ -15,7 +15,7 @@ use crate::jobs::{Job, MESHES, jobs, operators};
 use crate::perform::perform;
 
 /// Cases of an operator on a mesh.
-const SAMPLE: usize = 40;
+const SAMPLE: usize = 25;
 
 /// What a rank sees of a case: results with the shapes of their parts, and the bytes received; nothing where that cannot
 /// be known without data.
@@ -189,4 +189,65 @@ fn every_rank_takes_part_in_the_same_slices() {
             }
         }
     }
+}
+
+/// Bytes that all ranks receive while they do something.
+fn total(
+    mesh: &[usize],
+    job: &Job,
+    held: &[Vec<Sbp>],
+    run: impl Fn(&Spread<Dry>, &[Global<Dry>]),
+) -> u64 {
+    let ranks = mesh.iter().product();
+    let one = |rank| {
+        let mesh_of = Mesh::new(mesh).expect("a mesh");
+        let spread = Spread::new(Dry::new(), Imagined::new(rank, ranks), mesh_of);
+        let spread = spread.expect("an engine");
+        let inputs = job.wholes.iter().zip(held).map(|(whole, sbp)| {
+            let shape = part_of_shape(&whole.shape, mesh, sbp, rank);
+            let local = spread.inner().tensor(whole.dtype, &shape).expect("a part");
+            spread.assemble(local, &whole.shape, sbp).expect("a tensor")
+        });
+        let inputs: Vec<Global<Dry>> = inputs.collect();
+        run(&spread, &inputs);
+        spread.world().received()
+    };
+    (0..ranks).map(one).sum()
+}
+
+/// Operators of several primitives that make more of what they are given. Each primitive is chosen for itself, so what
+/// an earlier one has multiplied may move in a later one.
+const MULTIPLYING: [&str; 3] = ["repeat", "tile", "index"];
+
+/// Whatever is chosen, it is no dearer than to gather all inputs first.
+#[test]
+fn nothing_costs_more_than_to_gather_everything() {
+    let mut dearer = Vec::new();
+    for mesh in MESHES {
+        for operator in operators().filter(|name| !MULTIPLYING.contains(name)) {
+            for job in jobs(operator, mesh.len(), Some(SAMPLE)) {
+                for held in job.held.iter().filter(|_| job.expected.is_ok()) {
+                    let call = |spread: &Spread<Dry>, inputs: &[Global<Dry>]| {
+                        let _ = perform(spread, &job.call, inputs);
+                    };
+                    let gather = |_: &Spread<Dry>, inputs: &[Global<Dry>]| {
+                        inputs.iter().for_each(|x| drop(x.gather()));
+                    };
+                    let (cost, all) = (
+                        total(mesh, &job, held, call),
+                        total(mesh, &job, held, gather),
+                    );
+                    if cost > all {
+                        let held: Vec<String> = held.iter().map(|sbp| text(sbp)).collect();
+                        let held = held.join("; ");
+                        dearer.push(format!(
+                            "{} of {held} on {mesh:?}: {cost}, not {all}",
+                            job.call
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(dearer.is_empty(), "{}\n{}", dearer.len(), dearer.join("\n"));
 }
