@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use stridewise_core::Result;
 use stridewise_core::engine::Along;
+use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Mode;
 use stridewise_core::rules::bad_index;
+use stridewise_core::size::tuple;
 
 use crate::engine::Cpu;
 use crate::kernels::index::{Bounds, OUTSIDE, resolve};
@@ -29,8 +30,14 @@ impl Cpu {
             Mode::Clip => Bounds::Clip,
             Mode::Fill(_) => Bounds::Fill([0; 16]),
         };
-        let mut cells: Vec<i64> = Vec::with_capacity(index.count());
-        let mut outside: Vec<u8> = Vec::with_capacity(index.count());
+        // An index that is repeated with stride 0 can be larger than any memory.
+        let (mut cells, mut outside): (Vec<i64>, Vec<u8>) = (Vec::new(), Vec::new());
+        let count = index.count();
+        if cells.try_reserve_exact(count).is_err() || outside.try_reserve_exact(count).is_err() {
+            return Err(Error::memory(format!("no memory for {count} indices"))
+                .at_argument("index")
+                .note("index shape", tuple(index.shape())));
+        }
         // SAFETY: K1, K2 and K4 hold for the index, whose dtype is an integer: operators check it.
         let resolved = unsafe {
             resolve(

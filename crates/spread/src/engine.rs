@@ -197,16 +197,21 @@ impl<E: Local> Spread<E> {
             }
             parts.push(x.local);
         }
-        let made = run(&local, &parts).inspect_err(|error| {
-            // The others do not see this: memory of this rank, or an index that only it has.
-            let own = match error {
-                Error::Memory(_) => true,
-                Error::Index(_) => !alike,
-                _ => false,
-            };
-            if own && self.mesh().ranks() > 1 {
-                self.0.world.fail(error);
+        let made = run(&local, &parts).map_err(|error| {
+            if self.mesh().ranks() == 1 {
+                return error;
             }
+            // The others do not see this: memory of this rank, or an index that only it has.
+            let error = match error {
+                Error::Memory(_) => error,
+                Error::Index(_) if !alike => {
+                    let whose = format!("the part of it that rank {} has", self.rank());
+                    error.note("index", whose)
+                }
+                other => return other,
+            };
+            self.0.world.fail(&error);
+            error
         })?;
         let mut made = self.global(made, shape, output);
         for (mesh_axis, shift) in &after {
@@ -327,7 +332,16 @@ impl<E: Local> Engine for Spread<E> {
         let mut map: SmallVec<[Axis<usize>; 8]> = SmallVec::new();
         let mut output = Shape::new();
         for out in 0..rank {
-            let axis = axes(out)?.settled(|axis| x.shape[axis]);
+            let axis = match axes(out)?.settled(|axis| x.shape[axis]) {
+                // Written as a slice, but whole.
+                Axis::Slice {
+                    of,
+                    start: 0,
+                    len,
+                    step: 1,
+                } if len == x.shape[of] => Axis::Of(of),
+                axis => axis,
+            };
             output.push(size_of(&axis, x)?);
             map.push(axis);
         }
@@ -344,9 +358,12 @@ impl<E: Local> Engine for Spread<E> {
         Ok(seen)
     }
 
-    fn merges(&self, _: &Global<E>, _: Range<usize>) -> Truth {
-        // Parts have strides, a global tensor has none.
-        Truth::Yes
+    fn merges(&self, x: &Global<E>, run: Range<usize>) -> Truth {
+        match self.mesh().ranks() {
+            1 => self.inner().merges(&x.local, run),
+            // Parts have strides, each its own; a global tensor has none.
+            _ => Truth::Yes,
+        }
     }
 
     fn is_packed(&self, x: &Global<E>) -> Truth {

@@ -28,6 +28,18 @@ use crate::terminal::Paint;
 /// A shape may hold symbols. Then each step has a symbolic shape, and below stands what every run must check.
 /// The symbols are sizes in the program as well. An ONNX model in place of a program is planned like that, for
 /// the shapes it declares or those given.
+///
+/// With --mesh or --ranks the tensors lie on many ranks, as --sbp says, and each step has its layout, the part that a
+/// rank has, the changes of layout it needs, the bytes a rank receives for them, and the memory a rank needs. Any mesh
+/// will do; no rank has to exist. Parts may differ in size where a split is uneven, so each figure is that of the rank
+/// where it is largest: the bytes of one change, of a step and of the program may be those of three ranks. Up to 1024
+/// ranks, all are looked at. Of a larger mesh it is 64 at most, the first and the last along each mesh axis among them:
+/// those have the largest and the smallest parts, but rows that move between ranks can be more on one that was not
+/// looked at; --every-rank leaves none out.
+///
+/// Memory is the most that is in use at one time: the rank's parts of the inputs, which stay to the end, results that a
+/// later step needs, the result that is being made, what the operators need on the way, and what collectives send from
+/// and receive into. Views share memory.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +48,10 @@ Examples:
       --shape 4,6,16 --dtype f32
   stridewise plan 'reshape(B, 12).enforce_shape([B, ..., 12])' --shape 'B,?,4'
   stridewise plan 'unsqueeze(0).repeat(\"B*2\", 1, 1)' --shape 'B,N'
-  stridewise plan model.onnx --shape 'batch,3,224,224'")]
+  stridewise plan model.onnx --shape 'batch,3,224,224'
+  stridewise plan 'reshape(-1, 96).sum(1)' --shape 4096,4096 --mesh 64x8 --sbp 'S(0),B'
+  stridewise plan 'take($2, axis=0)' --shape 50000,512 --shape 8,128 --dtype f32 --dtype i64 \\
+      --ranks 8 --sbp 'S(0)' --sbp B")]
 pub(crate) struct Options {
     /// The chain of operators, or an .onnx file.
     program: String,
@@ -117,6 +132,12 @@ impl Row {
 /// Prints the plan of a program.
 pub(crate) fn plan(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
     let mesh = options.ranks.mesh()?;
+    if mesh.is_none() && options.every_rank {
+        return Err(Failure::Usage(
+            "--every-rank is of use where there are ranks\n  help: give --ranks 4 or --mesh 2x2 as well"
+                .to_string(),
+        ));
+    }
     if let (Some(mesh), Some(what)) = (mesh, not_for_ranks(options)) {
         return Err(Failure::Usage(format!(
             "{what} cannot be planned for {mesh} ranks\n  help: give a program of operators and shapes of numbers"

@@ -7,13 +7,18 @@ mod options;
 pub(crate) mod plan;
 pub(crate) mod run;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use options::{Given, Ranks};
 
 use stridewise::spread::{Moved, What};
+use stridewise_core::size::tuple;
+
+use crate::terminal::{bytes, count};
 
 /// Whether ranks talk to each other for it; a slice of what a rank has already is none.
-fn is_collective(moved: &Moved) -> bool {
+pub(crate) fn is_collective(moved: &Moved) -> bool {
     match moved.what {
         What::Rows(_) => true,
         What::Change(from, _) => from != stridewise::Sbp::Broadcast,
@@ -21,10 +26,30 @@ fn is_collective(moved: &Moved) -> bool {
 }
 
 /// What a change of layout is from and to, in words.
-fn way(moved: &Moved) -> String {
+pub(crate) fn way(moved: &Moved) -> String {
     match moved.what {
         What::Change(from, to) => format!("{from} -> {to}"),
         What::Rows(axis) => format!("rows of S({axis})"),
+    }
+}
+
+/// A change of layout in words.
+fn words(moved: &Moved) -> String {
+    let (what, shape) = (moved.what.name(), tuple(&moved.shape));
+    let axis = moved.mesh_axis;
+    format!("{what} {}, mesh axis {axis}, of {shape}", way(moved))
+}
+
+/// A number of bytes received.
+pub(crate) fn amount(n: u64) -> String {
+    bytes(usize::try_from(n).unwrap_or(usize::MAX))
+}
+
+/// How many collectives there are, in words.
+fn counted(collectives: usize) -> String {
+    match collectives {
+        0 => "no collectives".to_string(),
+        n => count(n, "collective"),
     }
 }
 
@@ -57,28 +82,4 @@ fn received(moved: &[Moved]) -> u64 {
     moved
         .iter()
         .fold(0, |sum, one| sum.saturating_add(one.bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use stridewise::Sbp;
-    use stridewise_core::dtype::DType;
-
-    #[test]
-    fn changes_of_ranks_are_put_together_though_one_skips_some() {
-        let moved = |mesh_axis: usize, bytes: u64| Moved {
-            operator: "reshape",
-            what: What::Change(Sbp::Split(0), Sbp::Broadcast),
-            shape: [2, 3].into(),
-            dtype: DType::F32,
-            mesh_axis,
-            bytes,
-        };
-        let all = together(Vec::new(), &[moved(1, 4)]);
-        let all = together(all, &[moved(0, 1), moved(1, 3), moved(0, 7)]);
-        assert_eq!(all, [moved(0, 1), moved(1, 4), moved(0, 7)]);
-        assert_eq!(together(all.clone(), &[]), all);
-        assert_eq!(received(&all), 12);
-    }
 }

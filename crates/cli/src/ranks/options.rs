@@ -34,6 +34,9 @@ pub(crate) struct Given {
 /// A mesh of more axes is no machine; every further one multiplies the layouts that are weighed against each other.
 const AXES: usize = 4;
 
+/// More ranks than any machine has.
+const RANKS: usize = 1 << 20;
+
 fn mesh(text: &str) -> Result<Mesh, String> {
     const HELP: &str = "write how many ranks there are along each mesh axis, as in 4, 2x2 or 64x8";
     let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
@@ -49,12 +52,21 @@ fn mesh(text: &str) -> Result<Mesh, String> {
             "a mesh has at most {AXES} axes here, not {axes}; {HELP}"
         ));
     }
-    Mesh::new(&sizes).map_err(|error| format!("{}; {HELP}", error.report().message()))
+    few_enough(Mesh::new(&sizes).map_err(|error| format!("{}; {HELP}", error.report().message()))?)
+}
+
+fn few_enough(mesh: Mesh) -> Result<Mesh, String> {
+    match mesh.ranks() {
+        ranks if ranks > RANKS => Err(format!("these are {ranks} ranks; give at most {RANKS}")),
+        _ => Ok(mesh),
+    }
 }
 
 fn ranks(text: &str) -> Result<Mesh, String> {
     match text.trim().parse() {
-        Ok(n) if n > 0 => Mesh::new(&[n]).map_err(|error| error.report().message().to_string()),
+        Ok(n) if n > 0 => {
+            few_enough(Mesh::new(&[n]).map_err(|error| error.report().message().to_string())?)
+        }
         _ => Err("write how many ranks there are, at least 1; a grid of them is --mesh 2x2".into()),
     }
 }
@@ -128,6 +140,7 @@ mod tests {
             "2x2x2x2x2",
             "a",
             "99999999999x99999999999",
+            "1025x1024",
         ] {
             assert!(mesh(text).is_err(), "{text}");
         }

@@ -11,7 +11,8 @@ use stridewise_dry::{Dry, Sketch};
 
 use crate::failure::Failure;
 use crate::program::{Flow, Program, start, step};
-use crate::ranks::look::looked_at;
+use crate::progress::Progress;
+use crate::ranks::look::{FEW, looked_at};
 use crate::ranks::{Given, json, received, table, together};
 use crate::terminal::Paint;
 
@@ -22,7 +23,7 @@ pub(crate) struct Plan {
     /// How many ranks were looked at.
     pub(super) looked_at: usize,
     /// The inputs, then the steps.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     pub(super) received: u64,
     pub(super) peak: usize,
     pub(super) note: Option<&'static str>,
@@ -75,7 +76,12 @@ pub(crate) fn plan(
         peak: 0,
         note,
     };
+    let progress = (ranks.len() > FEW).then(|| Progress::new(ranks.len()));
     for rank in ranks {
+        if let Some(progress) = &progress {
+            progress.begin(&format!("rank {rank}"));
+            progress.advance();
+        }
         let rows = on_rank(program, given, inputs, rank)?;
         let all = rows.iter().map(|row| row.received);
         plan.received = plan.received.max(all.fold(0, u64::saturating_add));
@@ -185,10 +191,7 @@ impl Row {
     pub(super) fn listed(&self, text: impl Fn(&Part) -> String) -> String {
         let mut all: Vec<String> = self.runs().iter().map(|(_, x)| text(x)).collect();
         all.dedup();
-        match all.is_empty() {
-            true => "no tensors".to_string(),
-            false => all.join("; "),
-        }
+        all.join("; ")
     }
 
     /// The logical shapes: `(2, 3)`, `8 × (4, 16)`, or `(1,); (2, 3)`.

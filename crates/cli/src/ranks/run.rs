@@ -6,14 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use stridewise::spread::Moved;
 use stridewise::{Cpu, Spread, Tensor, World};
 use stridewise_core::error::Error;
-use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
 use crate::program::{Flow, Mistake, Program, start, step};
 use crate::progress::Progress;
 use crate::ranks::plan::misplaced;
-use crate::ranks::{Given, is_collective, received, together, way};
-use crate::terminal::{Paint, bytes, count};
+use crate::ranks::{Given, amount, counted, is_collective, received, together, words};
+use crate::terminal::{Paint, count};
 
 /// More threads than this help nobody.
 const MOST: usize = 1024;
@@ -167,8 +166,8 @@ impl Ran {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let most = |all: &[Vec<Moved>]| {
-            let most = all.iter().map(|moved| received(moved)).max().unwrap_or(0);
-            bytes(usize::try_from(most).unwrap_or(usize::MAX))
+            let most = all.iter().map(|moved| received(moved)).max();
+            amount(most.unwrap_or(0))
         };
         let changes = self
             .moved
@@ -176,15 +175,8 @@ impl Ran {
             .fold(Vec::new(), |all, moved| together(all, moved));
         let collectives: Vec<&Moved> = changes.iter().filter(|m| is_collective(m)).collect();
         for moved in collectives.iter().take(LISTED) {
-            let figure = bytes(usize::try_from(moved.bytes).unwrap_or(usize::MAX));
-            let line = format!(
-                "{}: {} {} of {}, mesh axis {}, {figure}",
-                moved.operator,
-                moved.what.name(),
-                way(moved),
-                tuple(&moved.shape),
-                moved.mesh_axis
-            );
+            let (operator, figure) = (moved.operator, amount(moved.bytes));
+            let line = format!("{operator}: {}: {figure}", words(moved));
             writeln!(out, "{}", paint.dim(&line))?;
         }
         if collectives.len() > LISTED {
@@ -195,12 +187,9 @@ impl Ran {
             1 => count(given.mesh.ranks(), "rank"),
             _ => format!("{} ranks as {}", given.mesh.ranks(), given.mesh),
         };
-        let counted = match collectives.len() {
-            0 => "no collectives".to_string(),
-            n => count(n, "collective"),
-        };
         let line = format!(
-            "{mesh}: {counted}, at most {} received by one; {} more to gather the result",
+            "{mesh}: {}, at most {} received by one; {} more to gather the result",
+            counted(collectives.len()),
             most(&self.moved),
             most(&self.gathered)
         );

@@ -3,13 +3,13 @@
 
 use std::io::Write;
 
-use stridewise::spread::{Moved, sbp};
+use stridewise::spread::sbp;
 use stridewise_core::size::tuple;
 
 use crate::failure::Failure;
 use crate::plan::grid::Grid;
 use crate::ranks::plan::{Plan, Row};
-use crate::ranks::{is_collective, way};
+use crate::ranks::{amount, counted, is_collective, words};
 use crate::terminal::{Paint, bytes, count, cut};
 
 /// The columns.
@@ -32,14 +32,14 @@ const CALL: usize = 36;
 pub(super) fn write(plan: &Plan, paint: Paint, out: &mut dyn Write) -> Result<(), Failure> {
     let mut cells: Vec<[String; 7]> = plan.rows.iter().map(cells).collect();
     let stacked = fit(&mut cells, paint.width());
-    let head = match stacked {
-        true => HEAD.map(|name| if name == "step" { "" } else { name }),
-        false => HEAD,
-    };
-    let grid = Grid::new(head, &cells);
-    // Where the bytes of a change stand.
-    let column: usize = (0..RECEIVED).map(|at| grid.width(at) + 2).sum();
     let indent = if stacked { "    " } else { "  " };
+    let changes = plan.rows.iter().flat_map(|row| &row.changes);
+    let longest = changes.map(|change| words(change).chars().count() + indent.len());
+    let part = with_room(&cells, stacked, longest.max().unwrap_or(0), paint.width());
+    let mut head = head(stacked);
+    head[RECEIVED - 1] = &part;
+    let grid = Grid::new(head, &cells);
+    let column = column(&grid);
     writeln!(out, "{}", paint.bold(&title(plan)))?;
     writeln!(out, "{}", grid.head(paint))?;
     for (row, cells) in plan.rows.iter().zip(&cells) {
@@ -54,9 +54,9 @@ pub(super) fn write(plan: &Plan, paint: Paint, out: &mut dyn Write) -> Result<()
         }
         writeln!(out, "{}", line.join("  ").trim_end())?;
         for change in &row.changes {
-            let text = cut(&format!("{indent}{}", change_text(change)), column - 2);
+            let text = cut(&format!("{indent}{}", words(change)), column - 2);
             let line = match is_collective(change) {
-                true => paint.yellow(&format!("{text:<column$}{}", bytes_of(change.bytes))),
+                true => paint.yellow(&format!("{text:<column$}{}", amount(change.bytes))),
                 false => paint.dim(&text),
             };
             writeln!(out, "{line}")?;
@@ -92,7 +92,7 @@ fn title(plan: &Plan) -> String {
 fn cells(row: &Row) -> [String; 7] {
     let received = match row.is_input {
         true => String::new(),
-        false => bytes_of(row.received),
+        false => amount(row.received),
     };
     [
         cut(&row.text, CALL),
@@ -105,22 +105,40 @@ fn cells(row: &Row) -> [String; 7] {
     ]
 }
 
+/// The names of the columns; a call that stands above its figures needs none.
+fn head<'a>(stacked: bool) -> [&'a str; 7] {
+    HEAD.map(|name| if stacked && name == "step" { "" } else { name })
+}
+
+/// Where the bytes of a change stand.
+fn column(grid: &Grid<7>) -> usize {
+    (0..RECEIVED).map(|at| grid.width(at) + 2).sum()
+}
+
+fn width_of(grid: &Grid<7>) -> usize {
+    (0..HEAD.len()).map(|at| grid.width(at) + 2).sum::<usize>() - 2
+}
+
+/// The name of the column before the bytes, made as wide as the text of the longest change needs, where there is room.
+fn with_room(cells: &[[String; 7]], stacked: bool, longest: usize, width: usize) -> String {
+    let grid = Grid::new(head(stacked), cells);
+    let wanted = (longest + 2).saturating_sub(column(&grid));
+    let room = width.saturating_sub(width_of(&grid));
+    let width = grid.width(RECEIVED - 1) + wanted.min(room);
+    format!("{:<width$}", HEAD[RECEIVED - 1])
+}
+
 /// Makes rows fit: calls go to lines of their own, and then cells are cut. Whether that was needed.
 fn fit(cells: &mut [[String; 7]], width: usize) -> bool {
-    let too_much = |cells: &[[String; 7]], head: [&str; 7]| {
-        let grid = Grid::new(head, cells);
-        let now = (0..HEAD.len()).map(|at| grid.width(at) + 2).sum::<usize>() - 2;
-        (now.saturating_sub(width), grid)
-    };
-    if too_much(cells, HEAD).0 == 0 {
+    if width_of(&Grid::new(HEAD, cells)) <= width {
         return false;
     }
     for row in cells.iter_mut() {
         row[0] = String::new();
     }
-    let head = HEAD.map(|name| if name == "step" { "" } else { name });
     for (column, least) in CUT {
-        let (over, grid) = too_much(cells, head);
+        let grid = Grid::new(head(true), cells);
+        let over = width_of(&grid).saturating_sub(width);
         let room = grid.width(column).saturating_sub(over).max(least);
         for row in cells.iter_mut() {
             row[column] = cut(&row[column], room);
@@ -129,30 +147,13 @@ fn fit(cells: &mut [[String; 7]], width: usize) -> bool {
     true
 }
 
-fn change_text(change: &Moved) -> String {
-    format!(
-        "{} {}, mesh axis {}, of {}",
-        change.what.name(),
-        way(change),
-        change.mesh_axis,
-        tuple(&change.shape)
-    )
-}
-
-fn bytes_of(n: u64) -> String {
-    bytes(usize::try_from(n).unwrap_or(usize::MAX))
-}
-
 fn total(plan: &Plan) -> String {
     let changes = plan.rows.iter().flat_map(|row| &row.changes);
     let collectives = changes.filter(|change| is_collective(change)).count();
-    let collectives = match collectives {
-        0 => "no collectives".to_string(),
-        n => count(n, "collective"),
-    };
     format!(
-        "total on a rank: {collectives}, {} received, {} of memory at most",
-        bytes_of(plan.received),
+        "total on a rank: {}, {} received, {} of memory at most",
+        counted(collectives),
+        amount(plan.received),
         bytes(plan.peak)
     )
 }

@@ -1,6 +1,7 @@
 //! `stridewise tour`: a walk through every operator, chapter by chapter, with examples that are run as they
 //! are shown.
 
+mod ranks;
 mod scenes;
 mod script;
 

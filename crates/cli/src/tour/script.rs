@@ -1,7 +1,7 @@
 //! What the tour shows, in order: chapters of stops.
 
 use crate::failure::Failure;
-use crate::tour::{Walk, scenes};
+use crate::tour::{Walk, ranks, scenes};
 
 /// A part of the tour.
 pub(crate) struct Chapter {
@@ -282,5 +282,12 @@ pub(crate) static CHAPTERS: &[Chapter] = &[
         opening: "The same operators on tensors whose sizes, and even ranks, are not known yet. What cannot be \
                   proved is kept as a guard and checked in every run; views cost a run nothing.",
         stops: &[Scene(scenes::graph), Scene(scenes::graph_of_any_rank)],
+    },
+    Chapter {
+        title: "Many ranks",
+        opening: "One tensor can lie on a mesh of ranks: along each mesh axis it is split, S(axis), broadcast, B, or \
+                  partial, P, a sum that nobody has added up yet. Every operator gives what one machine would give; \
+                  where parts cannot be worked on as they lie, the cheapest change of layout comes first.",
+        stops: &[Scene(ranks::parts), Scene(ranks::table), Scene(ranks::mesh)],
     },
 ];

@@ -29,15 +29,15 @@ impl Problem {
         &self,
         along: &Along,
         fill: bool,
-        source: Sbp,
-        index: Sbp,
+        (source, index): (Sbp, Sbp),
+        parts: usize,
     ) -> Option<Signature> {
         let output = match (source, index, along) {
             (B, S(at), Along::Run(run)) => S(run.start + at),
             (B, S(at), Along::Aligned(axis)) if at == *axis => S(at),
             (S(at), S(other), Along::Aligned(axis)) if at == other && at != *axis => S(at),
             (S(at), B, Along::Run(run)) if !run.contains(&at) => S(self.across(run, at)),
-            (S(at), B, _) if self.leads(along, at) => return Some(masked(PARTIAL_SUM)),
+            (S(at), B, _) if self.leads(along, at) => return Some(masked(PARTIAL_SUM, parts)),
             // An index outside stands for a value, not for a summand.
             (Sbp::Partial(_), B, _) if !fill => source,
             _ => return None,
@@ -49,15 +49,14 @@ impl Problem {
     pub(super) fn scatter_add(
         &self,
         along: &Along,
-        base: Sbp,
-        index: Sbp,
-        updates: Sbp,
+        (base, index, updates): (Sbp, Sbp, Sbp),
+        parts: usize,
     ) -> Option<Signature> {
         match (base, index, updates, along) {
             (S(at), S(i), S(u), Along::Aligned(axis)) if at != *axis && at == i && at == u => {}
             (S(at), B, S(u), Along::Run(run))
                 if !run.contains(&at) && u == self.across(run, at) => {}
-            (S(at), B, B, _) if self.leads(along, at) => return Some(masked(base)),
+            (S(at), B, B, _) if self.leads(along, at) => return Some(masked(base, parts)),
             (PARTIAL_SUM, S(i), S(u), Along::Run(run)) if u == run.start + i => {}
             (PARTIAL_SUM, S(i), S(u), Along::Aligned(axis)) if i == u && i == *axis => {}
             (PARTIAL_SUM, B, PARTIAL_SUM, _) => {}
@@ -114,9 +113,10 @@ impl Problem {
     }
 }
 
-fn masked(output: Sbp) -> Signature {
+/// Cells are looked up in a part, unless there is only one.
+fn masked(output: Sbp, parts: usize) -> Signature {
     Signature {
-        masked: true,
+        masked: parts > 1,
         ..Signature::free(output)
     }
 }

@@ -127,8 +127,10 @@ impl Problem {
                 Sbp::Split(at) if at == *axis => self.concat(at, parts),
                 other => Some(Signature::free(other)),
             },
-            Kind::Gather { along, fill, .. } => self.gather(along, *fill, first, given[1]),
-            Kind::ScatterAdd { along, .. } => self.scatter_add(along, first, given[1], given[2]),
+            Kind::Gather { along, fill, .. } => self.gather(along, *fill, (first, given[1]), parts),
+            Kind::ScatterAdd { along, .. } => {
+                self.scatter_add(along, (first, given[1], given[2]), parts)
+            }
         }
     }
 

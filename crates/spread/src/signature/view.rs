@@ -62,6 +62,10 @@ impl Problem {
             &Axis::Slice {
                 start, len, step, ..
             } => {
+                // Which of its rows a part has depends on where it lies: ranks would not agree on who exchanges some.
+                if self.touched.contains(&split) {
+                    return None;
+                }
                 let (slice, flip) = Ascending::new(start, len, step);
                 let from = (0..parts).map(|at| slice.seen(&part(size, parts, at)));
                 let to = wanted(len, 1).into_iter().map(|rows| match flip {

@@ -75,13 +75,19 @@ pub(crate) fn part(whole: &Reference, mesh: &[usize], sbp: &[Sbp], rank: usize) 
             Sbp::Broadcast => x,
             Sbp::Split(axis) => {
                 let rows = rows(x.shape[axis], parts, at);
-                let mut shape = x.shape.clone();
+                let inner: usize = x.shape[axis + 1..].iter().product();
+                let run = x.shape[axis] * inner;
+                let cut = rows.start * inner..rows.end * inner;
+                let runs = x.elements.chunks_exact(run.max(1));
+                let elements = runs.flat_map(|run| run[cut.clone()].iter().copied());
+                let elements = elements.collect();
+                let mut shape = x.shape;
                 shape[axis] = rows.len();
-                Reference::build(x.dtype, &shape, |index| {
-                    let mut index = index.to_vec();
-                    index[axis] += rows.start;
-                    x.at(&index)
-                })
+                Reference {
+                    dtype: x.dtype,
+                    shape,
+                    elements,
+                }
             }
             Sbp::Partial(by) => {
                 let numbers = x.numbers().into_iter().enumerate();
@@ -163,7 +169,7 @@ pub(crate) fn mixed(n: u64) -> u64 {
 pub(crate) fn tensor_lying(x: &Reference, salt: usize) -> Tensor {
     let (width, rank) = (x.dtype.width(), x.shape.len());
     let count = x.elements.len();
-    if salt % 3 == 0 || count == 0 {
+    if salt.is_multiple_of(3) || count == 0 {
         return tensor(x);
     }
     let mut strides = vec![1isize; rank];

@@ -35,6 +35,9 @@ pub(crate) struct Job {
     pub(crate) held: Vec<Vec<Vec<Sbp>>>,
 }
 
+/// Layouts that are tried of a call of several tensors, where it has more.
+const MOST: usize = 64;
+
 /// Whether all there is is to be tried, not a sample.
 pub(crate) fn everything() -> bool {
     std::env::var_os("SPREAD_EXHAUSTIVE").is_some()
@@ -56,7 +59,7 @@ pub(crate) fn jobs(operator: &str, mesh_axes: usize, sample: Option<usize>) -> V
         let share = match sample {
             // So many of them fall to this call.
             Some(sample) => ((at + 1) * sample).div_ceil(count) - (at * sample).div_ceil(count),
-            None if inputs.len() > 1 => 512,
+            None if inputs.len() > 1 => MOST,
             None => ways,
         };
         let held: Vec<Vec<Vec<Sbp>>> = match share < ways {

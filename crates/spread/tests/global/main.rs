@@ -3,7 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod changes;
+mod counting;
+mod dry_run;
 mod exhaustive;
+mod gradients;
 mod held;
 mod jobs;
+mod one_rank;
 mod perform;
+mod suite;
+mod survive;

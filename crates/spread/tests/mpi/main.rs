@@ -10,6 +10,32 @@ mod collectives;
 mod disagreements;
 mod faults;
 mod launch;
+mod operators;
+
+#[allow(
+    dead_code,
+    reason = "shared with the tests on threads, which use more of it"
+)]
+#[path = "../global/calls/mod.rs"]
+mod calls;
+#[path = "../global/counting.rs"]
+mod counting;
+#[allow(
+    dead_code,
+    reason = "shared with the tests on threads, which use more of it"
+)]
+#[path = "../global/held.rs"]
+mod held;
+#[allow(
+    dead_code,
+    reason = "shared with the tests on threads, which use more of it"
+)]
+#[path = "../global/jobs.rs"]
+mod jobs;
+#[path = "../global/one_rank.rs"]
+mod one_rank;
+#[path = "../global/perform.rs"]
+mod perform;
 
 use std::process::{ExitCode, Termination};
 use std::time::Instant;
@@ -34,6 +60,7 @@ pub(crate) enum Outcome {
 fn main() -> ExitCode {
     let cases: Vec<Case> = collectives::CASES
         .into_iter()
+        .chain(operators::CASES)
         .chain(faults::CASES)
         .chain(disagreements::CASES)
         .collect();

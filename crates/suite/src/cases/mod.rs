@@ -172,7 +172,13 @@ pub fn all() -> Vec<Case> {
 
 /// Runs every literal case; all that differ are reported together.
 pub fn check<R: Runner>(runner: &R) {
-    let all = all();
+    check_those(runner, |_| true);
+}
+
+/// Runs the literal cases for which a call is `meant`.
+pub fn check_those<R: Runner>(runner: &R, meant: impl Fn(&Call) -> bool) {
+    let mut all = all();
+    all.retain(|case| meant(&case.call));
     let different: Vec<String> = all
         .iter()
         .filter_map(|case| {
