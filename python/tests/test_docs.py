@@ -111,10 +111,11 @@ def test_what_a_bad_call_raises_is_in_the_docstring(name):
             pass
 
 
-def test_the_guide_s_examples_run():
-    guide = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["python.md", "global.md"])
+def test_the_guides_examples_run(page):
+    guide = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
     for code in re.findall(r"^```pycon\n(.*?)^```", guide, re.MULTILINE | re.DOTALL):
-        examples = doctest.DocTestParser().get_doctest(code, {"sw": sw}, "docs/python.md", None, None)
+        examples = doctest.DocTestParser().get_doctest(code, {"sw": sw}, page, None, None)
         log: list[str] = []
         failed, _ = doctest.DocTestRunner().run(examples, out=log.append)
         assert not failed, "".join(log)

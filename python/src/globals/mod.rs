@@ -32,8 +32,8 @@ fn begin() {
 }
 
 thread_local! {
-    /// The calls with global tensors that are being read on this thread, by the first of these tensors.
-    static CALLS: RefCell<Vec<Global<Cpu>>> = const { RefCell::new(Vec::new()) };
+    /// The calls with global tensors that are being read on this thread: the first of these tensors, and the operator.
+    static CALLS: RefCell<Vec<(Global<Cpu>, &'static str)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A call with a global tensor among its arguments.
@@ -55,10 +55,10 @@ impl Call {
     }
 
     /// Does something in which numbers are taken for tensors that every rank has.
-    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        CALLS.with_borrow_mut(|calls| calls.push(self.0.clone()));
+    pub(crate) fn during<T>(&self, operator: &'static str, work: impl FnOnce() -> T) -> T {
+        CALLS.with_borrow_mut(|calls| calls.push((self.0.clone(), operator)));
         let _reading = Reading;
-        work()
+        on_behalf_of(operator, work)
     }
 
     /// Runs an operator of the table.
@@ -76,8 +76,9 @@ impl Call {
                 .help("leave out away; `to_local()` of the result is this rank's part of it")
                 .into());
         }
-        let work = || call_at(&self.tape(), line, given, named);
-        self.during(|| on_behalf_of(TABLE[line].name, work))
+        self.during(TABLE[line].name, || {
+            call_at(&self.tape(), line, given, named)
+        })
     }
 }
 
@@ -140,8 +141,13 @@ fn strangers(a: &Global<Cpu>, b: &Global<Cpu>) -> Error {
 
 /// The first global tensor of the call that is being read.
 fn first() -> Result<Global<Cpu>, Error> {
-    let first = CALLS.with_borrow(|calls| calls.last().cloned());
+    let first = CALLS.with_borrow(|calls| calls.last().map(|(first, _)| first.clone()));
     first.ok_or_else(|| Error::world("no call with a global tensor is being read"))
+}
+
+/// The operator of that call.
+fn operator() -> &'static str {
+    CALLS.with_borrow(|calls| calls.last().map_or("", |(_, operator)| operator))
 }
 
 /// A tensor that every rank has, beside the global tensors of the call that is being read.

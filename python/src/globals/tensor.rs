@@ -346,7 +346,7 @@ impl Class for PyGlobal {
         of: &Global<Cpu>,
         tracked: bool,
     ) -> Result<Var<Spread<Cpu>>, Raised> {
-        let made = Call(of.clone()).during(|| PyGlobal::convert(object, name))?;
+        let made = Call(of.clone()).during(name, || PyGlobal::convert(object, name))?;
         let seed = made.get().var();
         if object.is(&made) {
             return Ok(if tracked { seed } else { seed.detach() });

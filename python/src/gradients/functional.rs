@@ -211,7 +211,7 @@ fn vjp<'py>(
             Ok((value, PyPullback(Ways::Local(way))))
         }
         Some(call) => {
-            let (value, way) = call.during(|| forth::<PyGlobal>(f, inputs))?;
+            let (value, way) = call.during("vjp", || forth::<PyGlobal>(f, inputs))?;
             Ok((value, PyPullback(Ways::Global(way))))
         }
     }
@@ -300,7 +300,9 @@ pub(crate) fn _gradient<'py>(
     let objects = objects.collect::<PyResult<Vec<_>>>()?;
     let gradients = match globals::wanted(objects.iter()).map_err(raised)? {
         None => gradients::<PyTensor>(f, &places, arguments, named)?,
-        Some(call) => call.during(|| gradients::<PyGlobal>(f, &places, arguments, named))?,
+        Some(call) => call.during("grad", || {
+            gradients::<PyGlobal>(f, &places, arguments, named)
+        })?,
     };
     match (gradients.len(), one) {
         (1, true) => gradients.get_item(0),
