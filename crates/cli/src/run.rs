@@ -25,8 +25,8 @@ use crate::terminal::Paint;
 /// mask=m.npy. Several outputs go to one .safetensors file, each under its name.
 ///
 /// With --ranks or --mesh the program runs on so many ranks, each a thread, the inputs lying on them as --sbp says. The
-/// result is gathered and is the same as without; which collectives it took and how many bytes a rank received is
-/// told on standard error.
+/// result is gathered, and is the same as without but for the rounding of float sums. Which collectives it took and how
+/// many bytes a rank received is told on standard error.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -99,6 +99,27 @@ fn calls_stand_above_their_figures_where_columns_would_be_too_wide() {
 }
 
 #[test]
+fn the_plan_in_the_readme_is_what_is_printed() {
+    let plan = planned(&[
+        "reshape(6, 8).take($2, axis=0).cast(f64)",
+        "--shape",
+        "8,6",
+        "--shape",
+        "5",
+        "-d",
+        "f32",
+        "-d",
+        "i64",
+        "--ranks",
+        "4",
+        "--sbp",
+        "S(0)",
+    ]);
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&plan), "{plan}");
+}
+
+#[test]
 fn a_plan_on_ranks_is_written_as_json() {
     assert_snapshot!(
         "json",
