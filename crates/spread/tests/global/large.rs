@@ -35,7 +35,7 @@ fn a_whole_that_cannot_be_counted_is_refused_though_its_parts_can() {
         let made = held(&spread, DType::F32, &shape, &parse(sbp).expect("a layout"));
         let error = made.expect_err("a tensor of more bytes than can be counted");
         assert!(matches!(error, Error::Overflow(_)), "{error}");
-        assert!(error.to_string().contains(&tuple(&shape)), "{error}");
+        assert!(error.to_string().contains(&tuple(shape)), "{error}");
     }
 }
 
