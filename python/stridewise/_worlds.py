@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import time
@@ -61,6 +62,15 @@ def spawn(fn: Callable[..., _T], ranks: int = 4, args: Sequence[Any] = (), timeo
     >>> sw.spawn(total, ranks=4)
     [([0, 1, 2], 45), ([3, 4, 5], 45), ([6, 7], 45), ([8, 9], 45)]
     """
+    # Such a call does nothing yet, and what it gives would run in no rank.
+    kinds = {
+        "a generator": inspect.isgeneratorfunction,
+        "a coroutine": inspect.iscoroutinefunction,
+        "an asynchronous generator": inspect.isasyncgenfunction,
+    }
+    for kind, is_such in kinds.items():
+        if is_such(fn):
+            raise TypeError(f"spawn: fn is {kind} function, which runs nothing when it is called")
     run = _Run(fn, args, _stridewise._threads(ranks, timeout))
     run.start()
     try:

@@ -3,6 +3,7 @@ classes around them; and what is said when tensors do not go together."""
 
 from __future__ import annotations
 
+import copy
 import itertools
 import pickle
 import random
@@ -311,8 +312,71 @@ def test_elements_are_not_asked_of_a_global_tensor():
     assert hashed
     for error in errors:
         assert error.startswith("TypeError"), error
-    for error in errors[:-1]:
         assert "`gather()` gives all of them to each" in error
+
+
+def test_copies_have_parts_of_their_own_and_keep_what_belongs_to_them():
+    def calls() -> Any:
+        mesh = sw.mesh(4)
+        x = mesh.shard(sw.ones([8]), "S(0)", requires_grad=True)
+        x.expand(2, -1).backward(mesh.shard(sw.ones([2, 8]), "B"))
+        assert copy.copy(x) is x
+        assert copy.copy(mesh) is mesh and copy.deepcopy(mesh) is mesh
+        deep = copy.deepcopy({"x": x, "y": x})
+        y = deep["x"]
+        assert y is deep["y"] and y is not x and y.grad is not x.grad
+        assert (y.requires_grad, y.sbp, y.mesh) == (True, x.sbp, mesh)
+        assert not sw.shares_memory(y.detach().to_local(), x.detach().to_local())
+        with pytest.raises(RuntimeError, match="has a history"):
+            copy.deepcopy(x.permute(0))
+        return y.grad.gather().tolist()
+
+    assert on_ranks(calls) == [[2.0] * 8] * 4
+
+
+def test_tensors_of_another_world_or_mesh_are_refused_wherever_they_come_in():
+    def inside(outer: sw.GlobalTensor) -> list[str]:
+        x = sw.mesh(2).shard(sw.arange(4.0), "S(0)", requires_grad=True)
+        turned = sw.mesh((2, 1)).shard(sw.arange(4.0), "S(0),B")
+        return [
+            error_of(lambda: sw.take(x, outer.cast("int64"))),
+            error_of(lambda: x[outer.cast("int64")]),
+            error_of(lambda: x.backward(outer)),
+            error_of(lambda: setattr(x, "grad", outer)),
+            error_of(lambda: x.backward(turned)),
+            error_of(lambda: setattr(x, "grad", turned)),
+            error_of(lambda: sw.concat([x, turned])),
+        ]
+
+    def outside() -> list[list[str]]:
+        return sw.spawn(inside, ranks=2, args=(sw.mesh(2).shard(sw.arange(4.0), "S(0)"),), timeout=PATIENCE)
+
+    for texts in itertools.chain(*on_ranks(outside, ranks=2)):
+        for text in texts[:4]:
+            assert "of another world or thread" in text
+        for text in texts[4:]:
+            assert "another on one of" in text
+
+
+def test_ranks_that_name_other_layouts_of_their_parts_are_told():
+    def differ() -> str:
+        sbp = "S(0)" if sw.rank() == 1 else "B"
+        return error_of(lambda: sw.zeros([2]).to_global(sw.mesh(2), sbp))
+
+    for text in on_ranks(differ, ranks=2):
+        assert text.startswith("WorldError: to_global: rank 1 says S(0) on a mesh of (2,), but rank 0 B on a mesh of")
+
+
+def test_meshes_are_made_from_whatever_is_an_int():
+    def calls() -> Any:
+        meshes = [sw.mesh(size) for size in (np.int64(2), [np.int32(2)], np.array([1, 2]), range(1, 3))]
+        odd = [2.0, None, "2", True, (True, 2), (2.0,), 10**30]
+        return [mesh.shape for mesh in meshes], [error_of(lambda size=size: sw.mesh(size)) for size in odd]
+
+    shapes, texts = on_ranks(calls, ranks=2)[0]
+    assert shapes == [(2,), (2,), (1, 2), (1, 2)]
+    for text in texts:
+        assert ": mesh: " in text and "Error: " in text
 
 
 def test_errors_say_what_does_not_fit():

@@ -173,6 +173,19 @@ def test_odd_arguments_are_refused():
         sw.spawn(sw.rank, ranks=1, timeout=-1)
     with pytest.raises(TypeError):
         sw.spawn(3, ranks=2)
+    with pytest.raises(ValueError, match="at least one rank"):
+        sw.spawn(sw.rank, ranks=-1)
+    for many in (10**6, 10**12, 10**30):
+        with pytest.raises(ValueError, match="spawn: a process has no threads for"):
+            sw.spawn(sw.rank, ranks=many)
+    for odd in (True, 2.0, "2", None):
+        with pytest.raises(TypeError, match="spawn: ranks is an object of type"):
+            sw.spawn(sw.rank, ranks=odd)
+    for seconds in (0, float("nan"), float("inf"), 1e300):
+        with pytest.raises(ValueError, match="no number of seconds above 0"):
+            sw.spawn(sw.rank, ranks=1, timeout=seconds)
+    with pytest.raises(TypeError, match="spawn: fn is a generator function"):
+        sw.spawn(lambda: (yield), ranks=2)
 
 
 def test_a_result_outlives_its_world():

@@ -136,28 +136,43 @@ impl<E: Local> Spread<E> {
         SmallVec::from_elem(Sbp::Broadcast, self.mesh().rank())
     }
 
-    fn require_mine(&self, xs: &[&Global<E>]) -> Result<()> {
-        let mine =
-            |x: &&&Global<E>| Arc::ptr_eq(&x.spread.0, &self.0) || x.spread.mesh() == self.mesh();
-        match xs.iter().find(|x| !mine(x)) {
-            None => Ok(()),
-            Some(other) => Err(Error::world(format!(
-                "one tensor lies on a mesh of {} ranks, another on one of {}",
-                self.mesh(),
-                other.spread.mesh()
-            ))
-            .help("bring both to one mesh: `gather` gives all of a tensor to every rank")),
+    /// Refuses tensors of another mesh, and of another world: there this rank has other parts, or is another rank.
+    pub fn require_mine(&self, xs: &[&Global<E>]) -> Result<()> {
+        for x in xs.iter().filter(|x| !Arc::ptr_eq(&x.spread.0, &self.0)) {
+            let (mine, theirs) = (self, &x.spread);
+            if mine.mesh() != theirs.mesh() {
+                let (mine, theirs) = (mine.mesh(), theirs.mesh());
+                return Err(Error::world(format!(
+                    "one tensor lies on a mesh of {mine} ranks, another on one of {theirs}"
+                ))
+                .help("bring both to one mesh: `gather` gives all of a tensor to every rank"));
+            }
+            if !mine.world().is(theirs.world()) {
+                let part = |of: &Self| format!("rank {} of {}", of.rank(), of.mesh().ranks());
+                return Err(Error::world(format!(
+                    "one tensor is the part of {}, another that of {} of another world or thread",
+                    part(mine),
+                    part(theirs)
+                ))
+                .help(
+                    "a rank works on its own parts; what others have comes by `to_sbp` or `gather`",
+                ));
+            }
         }
+        Ok(())
     }
 
-    /// Runs a primitive on parts: `run` is given those of the inputs and the problem of this rank.
+    /// Runs a primitive on parts: `run` is given those of the inputs and the problem of this rank. The result is of this
+    /// type.
     fn run_on_parts(
         &self,
         problem: Problem,
         xs: &[&Global<E>],
+        dtype: DType,
         run: impl FnOnce(&Problem, &[E::Value]) -> Result<E::Value>,
     ) -> Result<Global<E>> {
         self.require_mine(xs)?;
+        require_countable(dtype, &problem.output)?;
         let operator = OPERATOR.get();
         let width = |x: &Global<E>| x.dtype().width();
         let given: SmallVec<[Given<'_>; 3]> = xs
@@ -345,15 +360,14 @@ impl<E: Local> Engine for Spread<E> {
             output.push(size_of(&axis, x)?);
             map.push(axis);
         }
-        // As large as the whole is, it must be a tensor that one machine could count.
-        Layout::packed(x.dtype().width(), &output)?;
         let problem = Problem::new(Kind::View(map), shapes([x.shape()]), output);
-        let mut seen = self.run_on_parts(problem, &[x], |local, parts| match &local.kind {
-            Kind::View(map) => self
-                .inner()
-                .view(&parts[0], map.len(), |out| map[out].clone()),
-            _ => Err(mixed_up()),
-        })?;
+        let mut seen =
+            self.run_on_parts(problem, &[x], x.dtype(), |local, parts| match &local.kind {
+                Kind::View(map) => self
+                    .inner()
+                    .view(&parts[0], map.len(), |out| map[out].clone()),
+                _ => Err(mixed_up()),
+            })?;
         seen.uniform = x.uniform;
         Ok(seen)
     }
@@ -399,8 +413,11 @@ impl<E: Local> Engine for Spread<E> {
             window: None,
         };
         let problem = Problem::new(kind, shapes([source.shape(), index.shape()]), output);
-        self.run_on_parts(problem, &[source, index], |local, parts| {
-            match &local.kind {
+        self.run_on_parts(
+            problem,
+            &[source, index],
+            source.dtype(),
+            |local, parts| match &local.kind {
                 Kind::Gather {
                     window: Some(window),
                     ..
@@ -411,8 +428,8 @@ impl<E: Local> Engine for Spread<E> {
                     source.shape(),
                 ),
                 _ => self.inner().gather(&parts[0], &parts[1], along, mode),
-            }
-        })
+            },
+        )
     }
 
     fn scatter_add(
@@ -429,21 +446,26 @@ impl<E: Local> Engine for Spread<E> {
         };
         let given = shapes([base.shape(), index.shape(), updates.shape()]);
         let problem = Problem::new(kind, given, base.shape.clone());
-        self.run_on_parts(problem, &[base, index, updates], |local, parts| {
-            let (inner, base_shape) = (self.inner(), base.shape());
-            match &local.kind {
-                Kind::ScatterAdd {
-                    window: Some(window),
-                    ..
-                } => {
-                    let seen = Self::lookup(window, along, mode, base_shape);
-                    let found = inner.relocate(&parts[1], &seen)?;
-                    let none = Mode::Fill(Scalar::Int(0));
-                    inner.scatter_add(&parts[0], &found.index, &parts[2], along, none)
+        self.run_on_parts(
+            problem,
+            &[base, index, updates],
+            base.dtype(),
+            |local, parts| {
+                let (inner, base_shape) = (self.inner(), base.shape());
+                match &local.kind {
+                    Kind::ScatterAdd {
+                        window: Some(window),
+                        ..
+                    } => {
+                        let seen = Self::lookup(window, along, mode, base_shape);
+                        let found = inner.relocate(&parts[1], &seen)?;
+                        let none = Mode::Fill(Scalar::Int(0));
+                        inner.scatter_add(&parts[0], &found.index, &parts[2], along, none)
+                    }
+                    _ => inner.scatter_add(&parts[0], &parts[1], &parts[2], along, mode),
                 }
-                _ => inner.scatter_add(&parts[0], &parts[1], &parts[2], along, mode),
-            }
-        })
+            },
+        )
     }
 
     fn sum(&self, x: &Global<E>, axes: &[usize], dtype: DType) -> Result<Global<E>> {
@@ -453,7 +475,7 @@ impl<E: Local> Engine for Spread<E> {
             linear,
         };
         let problem = Problem::new(kind, shapes([x.shape()]), sum_shape(x.shape(), axes));
-        self.run_on_parts(problem, &[x], |_, parts| {
+        self.run_on_parts(problem, &[x], dtype, |_, parts| {
             self.inner().sum(&parts[0], axes, dtype)
         })
     }
@@ -462,14 +484,14 @@ impl<E: Local> Engine for Spread<E> {
         let output = concat_shape(xs.iter().map(|x| x.shape()), axis)?;
         let given = shapes(xs.iter().map(|x| x.shape()));
         let problem = Problem::new(Kind::Concat { axis }, given, output);
-        self.run_on_parts(problem, xs, |_, parts| {
+        self.run_on_parts(problem, xs, xs[0].dtype(), |_, parts| {
             self.inner().concat(&parts.iter().collect::<Vec<_>>(), axis)
         })
     }
 
     fn cast(&self, x: &Global<E>, dtype: DType) -> Result<Global<E>> {
         let problem = Problem::new(Kind::Cast, shapes([x.shape()]), x.shape.clone());
-        self.run_on_parts(problem, &[x], |_, parts| {
+        self.run_on_parts(problem, &[x], dtype, |_, parts| {
             self.inner().cast(&parts[0], dtype)
         })
     }
@@ -480,7 +502,7 @@ impl<E: Local> Engine for Spread<E> {
             return Err(Error::shape("tensors of two shapes are added").note("shapes", shapes));
         }
         let problem = Problem::new(Kind::Add, shapes([a.shape(), b.shape()]), a.shape.clone());
-        self.run_on_parts(problem, &[a, b], |_, parts| {
+        self.run_on_parts(problem, &[a, b], a.dtype(), |_, parts| {
             self.inner().add(&parts[0], &parts[1])
         })
     }
@@ -488,6 +510,13 @@ impl<E: Local> Engine for Spread<E> {
     fn run<O: Operator<Self>>(&self, operator: &O, inputs: &[&Global<E>]) -> Result<O::Output> {
         on_behalf_of(O::NAME, || operator.lower(self, inputs))
     }
+}
+
+/// However many ranks share it, a whole must be a tensor that one machine could count: prices and messages count in
+/// bytes of it.
+#[inline]
+pub(crate) fn require_countable(dtype: DType, shape: &[usize]) -> Result<()> {
+    Layout::packed(dtype.width(), shape).map(drop)
 }
 
 /// The size of an output axis of a view.

@@ -8,7 +8,7 @@ use stridewise_core::error::{Error, Result};
 use stridewise_core::size::{Shape, tuple};
 use stridewise_core::smallvec::SmallVec;
 
-use crate::engine::Spread;
+use crate::engine::{Spread, require_countable};
 use crate::local::Local;
 use crate::path::{Change, Ways, local_shape};
 use crate::sbp::{NdSbp, Sbp, text};
@@ -62,7 +62,7 @@ impl<E: Local> Global<E> {
 
     /// The same, on behalf of a method that messages and notes name.
     fn held_as(&self, sbp: &[Sbp], method: &'static str) -> Result<Global<E>> {
-        let fail = |error: Error| error.within(method).note("shape", tuple(&self.shape));
+        let fail = |error: Error| error.within(method);
         check_sbp(&self.spread, &self.shape, self.dtype(), sbp).map_err(fail)?;
         if self.sbp[..] == *sbp {
             return Ok(self.clone());
@@ -73,14 +73,15 @@ impl<E: Local> Global<E> {
             fail(
                 Error::world(format!("a tensor held as {} cannot be held as {}", text(&self.sbp), text(sbp)))
                     .at_argument("sbp")
+                    .note("shape", tuple(&self.shape))
                     .help("only what is broadcast can become a partial sum, and nothing becomes a partial maximum or minimum"),
             )
         })?;
-        let mut x = self.changed(&changes, method)?;
+        let mut x = self.changed(&changes, method).map_err(fail)?;
         let sliced = |change: &Change| change.from == Sbp::Broadcast && change.to.axis().is_some();
         if changes.iter().any(sliced) {
             // A part that looked into the whole would keep all of it in memory.
-            x.local = self.spread.inner().copy(&x.local)?;
+            x.local = self.spread.inner().copy(&x.local).map_err(fail)?;
         }
         Ok(x)
     }
@@ -121,6 +122,7 @@ pub(crate) fn check_sbp<E: Local>(
             .at_argument("sbp")
             .note("sbp", text(sbp))
             .note("mesh", mesh)
+            .note("shape", tuple(shape))
     };
     if sbp.len() != mesh.rank() {
         let message = format!(
@@ -144,9 +146,7 @@ pub(crate) fn check_sbp<E: Local>(
                     1 => "split axis 0, as S(0), or hold it as B".to_string(),
                     rank => format!("split an axis from 0 to {}, or hold it as B", rank - 1),
                 };
-                return Err(wrong(Error::axis(message))
-                    .note("shape", tuple(shape))
-                    .help(help));
+                return Err(wrong(Error::axis(message)).help(help));
             }
             Sbp::Partial(by) => by.check(dtype).map_err(wrong)?,
             _ => {}
@@ -190,6 +190,7 @@ impl<E: Local> Spread<E> {
 
     /// The shape of this rank's part of a tensor, if one can be held so.
     pub fn part_of(&self, shape: &[usize], dtype: DType, sbp: &[Sbp]) -> Result<Shape> {
+        require_countable(dtype, shape)?;
         check_sbp(self, shape, dtype, sbp)?;
         Ok(local_shape(shape, self.mesh(), sbp, self.coordinate()))
     }

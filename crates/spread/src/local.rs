@@ -78,6 +78,9 @@ pub trait Ranks: Clone {
     /// How many there are.
     fn size(&self) -> usize;
 
+    /// Whether both are the same rank of the same world.
+    fn is(&self, other: &Self) -> bool;
+
     /// Bytes this rank has received from others so far.
     fn received(&self) -> u64;
 

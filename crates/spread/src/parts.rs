@@ -4,12 +4,12 @@ use stridewise_core::dtype::DType;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::size::{Shape, tuple};
 
-use crate::engine::Spread;
+use crate::engine::{Spread, require_countable};
 use crate::global::{Global, check_sbp};
 use crate::local::Local;
 use crate::mesh::{Line, Mesh};
 use crate::path::local_shape;
-use crate::sbp::{Sbp, text};
+use crate::sbp::{NdSbp, Reduction, Sbp, text};
 use crate::world::World;
 
 impl<E: Local<World = World>> Spread<E> {
@@ -24,15 +24,38 @@ impl<E: Local<World = World>> Spread<E> {
         let (shape, dtype) = (self.inner().shape(&local)?, self.inner().dtype(&local));
         check_sbp(self, &shape, dtype, sbp)?;
         let line = Line::all(self.mesh().ranks());
+        let mine = Told {
+            dtype,
+            mesh: self.mesh().sizes().into(),
+            sbp: sbp.into(),
+            shape,
+        };
         let told = self
             .world()
             .wire()
-            .tell(line, "to_global", &encode(dtype, &shape))?;
-        let parts = told
+            .tell(line, "to_global", &mine.encode())?;
+        let told = told
             .iter()
-            .map(|message| decode(message))
+            .map(|message| Told::decode(message))
             .collect::<Option<Vec<_>>>();
-        let parts = parts.ok_or_else(|| Error::world("a rank told no shape"))?;
+        let told = told.ok_or_else(|| Error::world("a rank told no shape"))?;
+        // What all must say alike, or each would go on with another tensor.
+        for (rank, other) in told.iter().enumerate() {
+            if other.mesh != told[0].mesh || other.sbp != told[0].sbp {
+                let says =
+                    |told: &Told| format!("{} on a mesh of {}", text(&told.sbp), tuple(&told.mesh));
+                let message = format!(
+                    "rank {rank} says {}, but rank 0 {}",
+                    says(other),
+                    says(&told[0])
+                );
+                return Err(Error::world(message).help("all ranks give the same mesh and sbp"));
+            }
+        }
+        let parts: Vec<(DType, Shape)> = told
+            .into_iter()
+            .map(|told| (told.dtype, told.shape))
+            .collect();
         let blame = |rank: usize, message: String| {
             let given: Vec<String> = parts.iter().map(|(_, shape)| tuple(shape)).collect();
             Error::world(format!("rank {rank} {message}"))
@@ -52,6 +75,7 @@ impl<E: Local<World = World>> Spread<E> {
             }
         }
         let whole = whole_shape(self.mesh(), sbp, &parts);
+        require_countable(dtype, &whole)?;
         for (rank, (_, part)) in parts.iter().enumerate() {
             let wanted = local_shape(&whole, self.mesh(), sbp, &self.mesh().coordinate(rank));
             if *part != wanted {
@@ -88,20 +112,53 @@ fn whole_shape(mesh: &Mesh, sbp: &[Sbp], parts: &[(DType, Shape)]) -> Shape {
     whole
 }
 
-fn encode(dtype: DType, shape: &[usize]) -> Vec<u8> {
-    let place = DType::ALL
-        .iter()
-        .position(|other| *other == dtype)
-        .unwrap_or_default();
-    let numbers = [place].into_iter().chain(shape.iter().copied());
-    numbers
-        .flat_map(|number| (number as u64).to_le_bytes())
-        .collect()
+/// What a rank tells the others of its part.
+struct Told {
+    dtype: DType,
+    mesh: Shape,
+    sbp: NdSbp,
+    shape: Shape,
 }
 
-fn decode(message: &[u8]) -> Option<(DType, Shape)> {
-    let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?) as usize);
-    let mut numbers = message.chunks(8).map(number);
-    let dtype = *DType::ALL.get(numbers.next()??)?;
-    Some((dtype, numbers.collect::<Option<Shape>>()?))
+/// How a mesh axis that does not split may hold a tensor. As a number, a split comes after these.
+const WHOLE: [Sbp; 4] = [
+    Sbp::Broadcast,
+    Sbp::Partial(Reduction::Sum),
+    Sbp::Partial(Reduction::Max),
+    Sbp::Partial(Reduction::Min),
+];
+
+impl Told {
+    fn encode(&self) -> Vec<u8> {
+        let dtypes = &mut DType::ALL.iter();
+        let dtype = dtypes.position(|other| *other == self.dtype);
+        let held = self.sbp.iter().map(|held| match held {
+            Sbp::Split(axis) => WHOLE.len() + axis,
+            whole => WHOLE.iter().position(|other| other == whole).unwrap_or(0),
+        });
+        let mut numbers = vec![dtype.unwrap_or_default(), self.mesh.len()];
+        numbers.extend_from_slice(&self.mesh);
+        numbers.extend(held);
+        numbers.extend_from_slice(&self.shape);
+        let bytes = |number: usize| (number as u64).to_le_bytes();
+        numbers.into_iter().flat_map(bytes).collect()
+    }
+
+    fn decode(message: &[u8]) -> Option<Told> {
+        let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?) as usize);
+        let numbers: Vec<usize> = message.chunks(8).map(number).collect::<Option<_>>()?;
+        let (&[dtype, axes], rest) = numbers.split_first_chunk()?;
+        let (mesh, rest) = rest.split_at_checked(axes)?;
+        let (held, shape) = rest.split_at_checked(axes)?;
+        let held = held.iter().map(|held| match WHOLE.get(*held) {
+            Some(whole) => *whole,
+            None => Sbp::Split(held - WHOLE.len()),
+        });
+        Some(Told {
+            dtype: *DType::ALL.get(dtype)?,
+            mesh: mesh.into(),
+            sbp: held.collect(),
+            shape: shape.into(),
+        })
+    }
 }

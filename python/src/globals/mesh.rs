@@ -2,7 +2,7 @@
 
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyString, PyTuple};
 use stridewise::internals::smallvec::SmallVec;
 use stridewise::size::tuple;
 use stridewise::spread::{Moved, What};
@@ -128,6 +128,15 @@ impl PyMesh {
             })
     }
 
+    // There is one of it on a rank, however often it is copied.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         let (mesh, rank) = (self.0.mesh(), self.0.rank());
         let (shape, ranks) = (tuple(mesh.sizes()), mesh.ranks());
@@ -158,24 +167,47 @@ impl PyMesh {
 #[pyfunction]
 fn mesh(shape: &Bound<'_, PyAny>) -> PyResult<PyMesh> {
     let py = shape.py();
-    let sizes: SmallVec<[isize; 4]> = match shape.is_instance_of::<PyInt>() {
-        true => SmallVec::from_elem(shape.extract()?, 1),
-        false => shape
-            .try_iter()?
-            .map(|size| size?.extract::<isize>())
-            .collect::<PyResult<_>>()?,
-    };
+    let sizes = sizes_of(shape)?;
     let made = || -> stridewise::Result<Spread<Cpu>> {
         let world = world::current()?;
         let counts = sizes.iter().map(|size| usize::try_from(*size));
         let counts: Vec<usize> = counts.collect::<Result<_, _>>().map_err(|_| {
-            let error = Error::argument("a mesh has no negative number of ranks");
+            let error = Error::argument(match sizes.iter().any(|size| *size < 0) {
+                true => "a mesh has no negative number of ranks",
+                false => "no machine has so many ranks",
+            });
             error.at_argument("shape").note("shape", tuple(&sizes))
         })?;
         Spread::new(Cpu, world, Mesh::new(&counts)?)
     };
     let spread = made().map_err(|error| error.at_argument("shape").within("mesh"));
     Ok(PyMesh(spread.or_raise(py)?))
+}
+
+/// One number, or those of a sequence.
+fn sizes_of(shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i128; 4]>> {
+    if let Some(size) = world::count_of(shape)? {
+        return Ok(SmallVec::from_elem(size, 1));
+    }
+    let odd = |item: &Bound<'_, PyAny>| -> PyResult<Error> {
+        let class = item.get_type().name()?;
+        let message = format!("shape has an object of type `{class}`, but ints are needed");
+        let error = Error::type_(message).at_argument("shape").within("mesh");
+        Ok(error.help("give how many ranks there are along each mesh axis, such as 4 or (2, 2)"))
+    };
+    let is_text = shape.is_instance_of::<PyString>();
+    let Some(items) = shape.try_iter().ok().filter(|_| !is_text) else {
+        return Err(odd(shape)?).or_raise(shape.py());
+    };
+    let mut sizes = SmallVec::new();
+    for item in items {
+        let item = item?;
+        match world::count_of(&item)? {
+            Some(size) => sizes.push(size),
+            None => return Err(odd(&item)?).or_raise(shape.py()),
+        }
+    }
+    Ok(sizes)
 }
 
 /// Adds the function to the module.

@@ -103,10 +103,8 @@ fn searched<'a, 'py: 'a>(
             let x = x.get().global();
             match &first {
                 None => first = Some(x.clone()),
-                Some(first) if stranger.is_none() && !is_of_one_world(first, x) => {
-                    stranger = Some(strangers(first, x));
-                }
-                Some(_) => {}
+                Some(_) if stranger.is_some() => {}
+                Some(first) => stranger = tensor::spread(first).require_mine(&[x]).err(),
             }
         }
         Ok(false)
@@ -118,25 +116,6 @@ fn searched<'a, 'py: 'a>(
         Some(error) => Err(error.into()),
         None => Ok(first.map(Call)),
     }
-}
-
-/// Whether two tensors are parts that one rank has: it reaches the others in one way for both.
-fn is_of_one_world(a: &Global<Cpu>, b: &Global<Cpu>) -> bool {
-    let (a, b) = (tensor::spread(a), tensor::spread(b));
-    std::ptr::addr_eq(a.world().wire(), b.world().wire())
-}
-
-fn strangers(a: &Global<Cpu>, b: &Global<Cpu>) -> Error {
-    let text = |x: &Global<Cpu>| {
-        let spread = tensor::spread(x);
-        format!("rank {} of {}", spread.rank(), spread.mesh().ranks())
-    };
-    Error::world(format!(
-        "one tensor is the part of {}, another that of {} of another world or thread",
-        text(a),
-        text(b)
-    ))
-    .help("a rank works on its own parts; what others have comes by `to_sbp` or `gather`")
 }
 
 /// The first global tensor of the call that is being read.

@@ -269,6 +269,39 @@ impl PyGlobal {
         slf.as_ptr().addr()
     }
 
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// A copy with memory of its own, and with a copy of its gradient.
+    fn __deepcopy__<'py>(
+        slf: &Bound<'py, Self>,
+        memo: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyGlobal>> {
+        let (py, x) = (slf.py(), slf.get());
+        let named = |error: Error| error.within("deepcopy");
+        let is_leaf = x.kept.as_ref().map(|kept| kept.leaf.is_some());
+        if is_leaf == Some(false) {
+            let message =
+                "the tensor has a history, which cannot be copied: it leads to tensors that stay";
+            let error = Error::gradient(message).help("call `detach()` first");
+            return Err(named(error)).or_raise(py);
+        }
+        let value = unlocked(py, || x.value.engine().copy(&x.value))
+            .map_err(named)
+            .or_raise(py)?;
+        let copy = made(py, value, is_leaf.is_some());
+        let copy = copy.map_err(|raised| raised.exception(py, "deepcopy", None))?;
+        if let Some(grad) = x.grad(py) {
+            copy.setattr("grad", PyGlobal::__deepcopy__(grad.bind(py), memo)?)?;
+        }
+        Ok(copy)
+    }
+
+    fn __reduce_ex__(&self, _protocol: usize) -> PyResult<Py<PyAny>> {
+        self.no_elements("pickle")
+    }
+
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__(
         &self,
@@ -340,6 +373,10 @@ impl Class for PyGlobal {
         }
     }
 
+    fn require_beside(x: &Global<Cpu>, grad: &Global<Cpu>) -> stridewise::Result<()> {
+        spread(x).require_mine(&[grad])
+    }
+
     fn gradient(
         object: &Bound<'_, PyAny>,
         name: &'static str,
@@ -348,6 +385,7 @@ impl Class for PyGlobal {
     ) -> Result<Var<Spread<Cpu>>, Raised> {
         let made = Call(of.clone()).during(name, || PyGlobal::convert(object, name))?;
         let seed = made.get().var();
+        PyGlobal::require_beside(of, seed.value())?;
         if object.is(&made) {
             return Ok(if tracked { seed } else { seed.detach() });
         }

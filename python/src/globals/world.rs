@@ -3,13 +3,17 @@
 
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use stridewise::call::Look;
+use stridewise::spread::world::agree::timeout_of;
 use stridewise::spread::{Call, Collective, Line, Wire, World};
+use stridewise::table::ParamKind;
 use stridewise::{DType, Error, Result};
 
 use crate::errors::OrRaise;
+use crate::look::number;
 use crate::unlocked::{surely_unlocked, unlocked};
 
 thread_local! {
@@ -167,6 +171,17 @@ fn _fail(text: &str) {
     }
 }
 
+/// A number of ranks, where an object is an int of whatever library.
+pub(super) fn count_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i128>> {
+    if object.is_instance_of::<PyBool>() {
+        return Ok(None);
+    }
+    Ok(match number(object, ParamKind::Int)? {
+        Some(Look::Int(count)) => Some(count),
+        _ => None,
+    })
+}
+
 /// One rank of a world of threads, for the thread that is to be it.
 #[pyclass(name = "_Rank", module = "stridewise", frozen)]
 pub(crate) struct PyRank(World);
@@ -193,17 +208,27 @@ impl PyRank {
 /// The ranks of a world of threads that wait for each other no longer than some seconds.
 #[pyfunction]
 #[pyo3(signature = (ranks, timeout=None))]
-fn _threads(py: Python<'_>, ranks: usize, timeout: Option<f64>) -> PyResult<Vec<PyRank>> {
+fn _threads(ranks: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<Vec<PyRank>> {
+    let py = ranks.py();
+    let Some(many) = count_of(ranks)? else {
+        let class = ranks.get_type().name()?;
+        let message = format!("ranks is an object of type `{class}`, but an int is needed");
+        return Err(Error::type_(message).at_argument("ranks").within("spawn")).or_raise(py);
+    };
     let made = || -> Result<Vec<World>> {
-        let mut threads = World::threads(ranks);
+        let named = |error: Error| error.at_argument("ranks");
+        // No world has so many that the nearest end says something else; below 0 there are none.
+        let many = usize::try_from(many).unwrap_or(if many < 0 { 0 } else { usize::MAX });
+        let mut threads = World::threads(many);
         if let Some(seconds) = timeout {
-            let timeout = Duration::try_from_secs_f64(seconds).map_err(|_| {
-                let message = format!("timeout is {seconds}, which is no number of seconds");
+            let timeout = timeout_of(seconds).ok_or_else(|| {
+                let message =
+                    format!("timeout is {seconds:?}, which is no number of seconds above 0");
                 Error::argument(message).at_argument("timeout")
             })?;
             threads = threads.timeout(timeout);
         }
-        threads.ends()
+        threads.ends().map_err(named)
     };
     let ends = made().map_err(|error| error.within("spawn")).or_raise(py)?;
     Ok(ends.into_iter().map(|end| PyRank(behind(end))).collect())

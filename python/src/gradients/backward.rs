@@ -153,6 +153,7 @@ pub(crate) fn assign<C: Class>(
 
 /// A gradient has the tensor's shape and dtype.
 fn require_fit<C: Class>(x: &ValueOf<C>, grad: &ValueOf<C>) -> stridewise::Result<()> {
+    C::require_beside(x, grad)?;
     let engine = x.engine();
     let note = |error: Error| error.note("the tensor is", describe(&engine, x));
     let text = format!("the gradient is {}", describe(&engine, grad));

@@ -51,6 +51,11 @@ pub(crate) trait Class: PyClass<Frozen = True> + Sync {
         tracked: bool,
     ) -> Result<Var<Self::Engine>, Raised>;
 
+    /// Refuses a gradient that lies elsewhere than its tensor.
+    fn require_beside(_x: &ValueOf<Self>, _grad: &ValueOf<Self>) -> stridewise::Result<()> {
+        Ok(())
+    }
+
     /// The tensor with its history, where it has one.
     fn var(&self) -> Var<Self::Engine> {
         let value = self.value().clone();

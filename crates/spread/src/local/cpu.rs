@@ -22,6 +22,10 @@ impl Ranks for World {
         self.wire().size()
     }
 
+    fn is(&self, other: &World) -> bool {
+        std::ptr::addr_eq(self.wire(), other.wire())
+    }
+
     fn received(&self) -> u64 {
         self.wire().received()
     }

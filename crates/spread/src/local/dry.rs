@@ -40,6 +40,10 @@ impl Ranks for Imagined {
         self.size
     }
 
+    fn is(&self, other: &Imagined) -> bool {
+        (self.rank, self.size) == (other.rank, other.size)
+    }
+
     fn received(&self) -> u64 {
         self.received.get()
     }

@@ -144,9 +144,8 @@ impl Problem {
             Kind::View(_) | Kind::Cast | Kind::Sum { .. } | Kind::Concat { .. } => {
                 found.extend(splits(&self.inputs[0]).map(same));
                 // Nothing becomes partial but what is.
-                if matches!(now[0], Sbp::Partial(_)) {
-                    found.push(same(now[0]));
-                }
+                let partial = now.iter().find(|held| matches!(held, Sbp::Partial(_)));
+                found.extend(partial.map(|held| same(*held)));
             }
             Kind::Add => {
                 found.extend(splits(&self.inputs[0]).map(same));

@@ -309,10 +309,12 @@ fn pairs(line: Line, records: &[&Record<'_>]) -> Result<()> {
 /// A rank is gone, and why, when a call needs it.
 #[cold]
 pub fn gone(rank: usize, record: &Record<'_>, why: &str) -> Error {
-    let (operator, kind) = (&record.operator, record.kind.name());
-    Error::world(format!(
-        "rank {rank} ended before `{operator}` could {kind}: {why}"
-    ))
+    let (operator, kind) = (&record.operator, record.kind);
+    let before = match kind {
+        Kind::Barrier | Kind::Tell => format!("`{operator}`"),
+        _ => format!("`{operator}` could {}", kind.name()),
+    };
+    Error::world(format!("rank {rank} ended before {before}: {why}"))
 }
 
 /// Ranks have not come in time. `elsewhere` says what one of them does meanwhile, where that is known.
@@ -359,16 +361,16 @@ pub fn timeout() -> Result<Duration> {
     }
 }
 
+/// A timeout of so many seconds, above 0 and not so long that it could not be counted.
+pub fn timeout_of(seconds: f64) -> Option<Duration> {
+    let time = Duration::try_from_secs_f64(seconds).ok();
+    time.filter(|_| seconds > 0.0)
+}
+
 fn read_timeout(text: &str) -> Result<Duration> {
-    let number = text
-        .trim()
-        .parse()
-        .ok()
-        .filter(|&number: &f64| number > 0.0);
-    number
-        .and_then(|number| Duration::try_from_secs_f64(number).ok())
-        .ok_or_else(|| {
-            Error::argument(format!("{TIMEOUT} is `{text}`"))
-                .help("give a number of seconds above 0, such as 60 or 0.5")
-        })
+    let number = text.trim().parse().ok();
+    number.and_then(timeout_of).ok_or_else(|| {
+        Error::argument(format!("{TIMEOUT} is `{text}`"))
+            .help("give a number of seconds above 0, such as 60 or 0.5")
+    })
 }

@@ -151,17 +151,18 @@ impl Collective<'_> {
         }
     }
 
-    /// Bytes that rank `at` of the line receives from the others, where each sends `sent` bytes.
+    /// Bytes that rank `at` of the line receives from the others, where each sends `sent` bytes; the most there is
+    /// where that is more than can be counted, as on meshes that are only imagined.
     pub fn received(&self, at: usize, line: usize, sent: usize, width: usize) -> usize {
         let others = |counts: &[usize]| counts.iter().sum::<usize>() - counts[at];
         match self {
             Collective::AllGather { counts } => others(counts),
             Collective::AllToAll { recv, .. } => others(recv),
-            Collective::ReduceScatter { counts, .. } => (line - 1) * counts[at],
+            Collective::ReduceScatter { counts, .. } => counts[at].saturating_mul(line - 1),
             // Each reduces one part and hands it round.
             Collective::AllReduce { .. } => {
                 let own = crate::mesh::part(sent / width.max(1), line, at).len() * width;
-                (line - 1) * own + (sent - own)
+                own.saturating_mul(line - 1).saturating_add(sent - own)
             }
             Collective::Barrier => 0,
         }

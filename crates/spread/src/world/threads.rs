@@ -36,6 +36,9 @@ mod meeting;
 use end::End;
 use group::{Cause, Group};
 
+/// No process has more threads than this on the machines of our day; where there are fewer, starting them tells.
+const MOST: usize = 1 << 16;
+
 /// A world of threads that is yet to be made. See [`World::threads`].
 #[derive(Clone, Debug)]
 pub struct Threads {
@@ -120,6 +123,10 @@ impl Threads {
     fn make(&self) -> Result<(Arc<Group>, Vec<Arc<End>>)> {
         if self.size == 0 {
             return Err(Error::argument("a world has at least one rank").at_argument("size"));
+        }
+        if self.size > MOST {
+            let message = format!("a process has no threads for {} ranks", self.size);
+            return Err(Error::argument(message).at_argument("size"));
         }
         let timeout = match self.timeout {
             Some(timeout) => timeout,
