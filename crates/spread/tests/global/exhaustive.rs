@@ -1,7 +1,8 @@
 //! Every operator × shape × mesh × layout of the inputs: what the ranks have together is what one machine gives.
 //!
 //! The whole product takes a while: `SPREAD_EXHAUSTIVE=1` runs it, but for calls of several tensors that can lie in more
-//! than 64 ways, of which so many are drawn. Without it, a sample. Both are the same in every run.
+//! than 64 ways, of which so many are drawn. Without it, a sample. Both are the same in every run. `SPREAD_OPERATOR=take`
+//! runs those of one operator.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -62,7 +63,9 @@ fn two_by_two_by_two_ranks_give_what_one_machine_gives() {
 fn check(mesh: &[usize]) {
     let begin = Instant::now();
     let (mut count, mut wrong) = (0, Vec::new());
-    for operator in operators() {
+    let only = std::env::var("SPREAD_OPERATOR").ok();
+    let meant = |name: &&str| only.as_ref().is_none_or(|only| only == name);
+    for operator in operators().filter(meant) {
         let start = Instant::now();
         let all = everything() && !EXTRA.contains(&mesh);
         let sample = (!all).then_some(SAMPLE[mesh.len() - 1]);
