@@ -63,7 +63,7 @@ def spawn(fn: Callable[..., _T], ranks: int = 4, args: Sequence[Any] = (), timeo
     [([0, 1, 2], 45), ([3, 4, 5], 45), ([6, 7], 45), ([8, 9], 45)]
     """
     # Such a call does nothing yet, and what it gives would run in no rank.
-    kinds = {
+    kinds: dict[str, Callable[[Any], bool]] = {
         "a generator": inspect.isgeneratorfunction,
         "a coroutine": inspect.iscoroutinefunction,
         "an asynchronous generator": inspect.isasyncgenfunction,

@@ -257,6 +257,17 @@ fn an_index_that_one_rank_alone_has_is_blamed_in_the_program() {
     assert!(ran.stderr.contains("take($2, axis=1)"), "{}", ran.stderr);
 }
 
+#[test]
+fn a_layout_that_no_whole_can_take_is_told_of_the_input() {
+    let directory = tempfile::tempdir().unwrap();
+    let go = |args: &[&str]| run_in(directory.path(), args);
+    go(&["run", "arange(4)", "-o", "x.npy"]);
+    let ran = go(&["run", "sum(0)", "x.npy", "--ranks", "2", "--sbp", "P(max)"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let wanted = "Error: input $1: shard: a tensor held as B cannot be held as P(max)";
+    assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
+}
+
 /// What is wrong with the options, all of it with code 2 and nothing on standard output.
 #[test]
 fn mistakes_in_layouts_and_meshes_are_answered() {

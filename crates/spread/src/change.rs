@@ -5,7 +5,7 @@ use std::fmt;
 use stridewise_core::axis::Axis;
 use stridewise_core::dtype::{DType, Family};
 use stridewise_core::engine::Engine;
-use stridewise_core::error::Result;
+use stridewise_core::error::{Error, Result};
 use stridewise_core::params::Scalar;
 use stridewise_core::size::{Shape, tuple};
 
@@ -85,7 +85,8 @@ impl<E: Local> Global<E> {
     pub(crate) fn changed(&self, changes: &[Change], operator: &'static str) -> Result<Global<E>> {
         let mut x = self.clone();
         for change in changes {
-            x.local = x.stepped(*change, operator)?;
+            let stepped = x.stepped(*change, operator);
+            x.local = stepped.map_err(|error| self.spread.short_of_memory(error))?;
             x.sbp[change.mesh_axis] = change.to;
         }
         Ok(x)
@@ -158,8 +159,8 @@ impl<E: Local> Global<E> {
             let (send, recv) = shift.counts(at);
             let link = spread.link(mesh_axis, operator);
             let before = spread.world().received();
-            x.local =
-                inner.all_to_all(&link, &x.local, (shift.axis, &send), (shift.axis, &recv))?;
+            let rows = inner.all_to_all(&link, &x.local, (shift.axis, &send), (shift.axis, &recv));
+            x.local = rows.map_err(|error| spread.short_of_memory(error))?;
             let bytes = spread.world().received() - before;
             spread.note(self, operator, mesh_axis, What::Rows(shift.axis), bytes);
         } else {
@@ -175,6 +176,14 @@ impl<E: Local> Global<E> {
 }
 
 impl<E: Local> Spread<E> {
+    /// Tells the others, who may be waiting, when this rank has no memory for what all do together.
+    pub(crate) fn short_of_memory(&self, error: Error) -> Error {
+        if matches!(error, Error::Memory(_)) && self.mesh().ranks() > 1 {
+            self.world().fail(&error);
+        }
+        error
+    }
+
     fn link(&self, mesh_axis: usize, operator: &'static str) -> Link<'_, E> {
         let line = self.mesh().line(mesh_axis, self.rank());
         Link {

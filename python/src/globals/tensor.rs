@@ -273,29 +273,11 @@ impl PyGlobal {
         slf
     }
 
-    /// A copy with memory of its own, and with a copy of its gradient.
     fn __deepcopy__<'py>(
         slf: &Bound<'py, Self>,
-        memo: &Bound<'py, PyAny>,
+        _memo: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyGlobal>> {
-        let (py, x) = (slf.py(), slf.get());
-        let named = |error: Error| error.within("deepcopy");
-        let is_leaf = x.kept.as_ref().map(|kept| kept.leaf.is_some());
-        if is_leaf == Some(false) {
-            let message =
-                "the tensor has a history, which cannot be copied: it leads to tensors that stay";
-            let error = Error::gradient(message).help("call `detach()` first");
-            return Err(named(error)).or_raise(py);
-        }
-        let value = unlocked(py, || x.value.engine().copy(&x.value))
-            .map_err(named)
-            .or_raise(py)?;
-        let copy = made(py, value, is_leaf.is_some());
-        let copy = copy.map_err(|raised| raised.exception(py, "deepcopy", None))?;
-        if let Some(grad) = x.grad(py) {
-            copy.setattr("grad", PyGlobal::__deepcopy__(grad.bind(py), memo)?)?;
-        }
-        Ok(copy)
+        deepcopy(slf)
     }
 
     fn __reduce_ex__(&self, _protocol: usize) -> PyResult<Py<PyAny>> {
@@ -394,6 +376,28 @@ impl Class for PyGlobal {
             false => Ok(seed),
         }
     }
+}
+
+/// A copy with memory of its own, and with a copy of its gradient.
+fn deepcopy<'py>(slf: &Bound<'py, PyGlobal>) -> PyResult<Bound<'py, PyGlobal>> {
+    let (py, x) = (slf.py(), slf.get());
+    let named = |error: Error| error.within("deepcopy");
+    let is_leaf = x.kept.as_ref().map(|kept| kept.leaf.is_some());
+    if is_leaf == Some(false) {
+        let message =
+            "the tensor has a history, which cannot be copied: it leads to tensors that stay";
+        let error = Error::gradient(message).help("call `detach()` first");
+        return Err(named(error)).or_raise(py);
+    }
+    let value = unlocked(py, || x.value.engine().copy(&x.value))
+        .map_err(named)
+        .or_raise(py)?;
+    let copy = made(py, value, is_leaf.is_some());
+    let copy = copy.map_err(|raised| raised.exception(py, "deepcopy", None))?;
+    if let Some(grad) = x.grad(py) {
+        copy.setattr("grad", deepcopy(grad.bind(py))?)?;
+    }
+    Ok(copy)
 }
 
 /// A global tensor from this rank's part of it.

@@ -57,8 +57,9 @@ pub(crate) fn run(
     let ran = World::threads(ranks).run(|world| {
         let rank = world.rank();
         on_rank(program, given, inputs, progress, world).map_err(|(failure, error)| {
-            // What the world tells is that another rank has failed; that one knows why.
-            if !matches!(error, Error::World(_)) {
+            // What the world tells is that another rank has failed; that one knows why. An option that is wrong is
+            // wrong for all.
+            if !matches!(error, Error::World(_)) || matches!(failure, Failure::Usage(_)) {
                 let mut causes = causes.lock().unwrap_or_else(PoisonError::into_inner);
                 causes.push((rank, failure));
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use stridewise_core::dtype::DType;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::operators::{Methods, concat, make};
+use stridewise_core::params::Item;
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_spread::sbp::{parse, text};
 use stridewise_spread::{Call, Collective, Global, Line, Mesh, Spread, World};
@@ -70,6 +71,34 @@ fn tensors_of_two_worlds_are_not_mixed_though_their_meshes_are_alike() {
             Ok(())
         })
         .expect("ranks");
+}
+
+#[test]
+fn ranks_without_memory_are_named_to_those_who_have_enough() {
+    let told = World::threads(3)
+        .timeout(Duration::from_secs(3600))
+        .run(|world| {
+            let spread = on(world, &[3])?;
+            let rows = usize::from(spread.rank() < 2);
+            let row = make::zeros(&Cpu, [1, 1], DType::U8)?.expand([rows.min(1), 1 << 46]);
+            let part = if rows == 0 {
+                make::zeros(&Cpu, [0usize, 1 << 46], DType::U8)
+            } else {
+                row
+            };
+            let x = spread.from_parts(part?, &parse("S(0)")?)?;
+            // The first rank is to have the row of the second; the third has nothing to do with it.
+            let error = x.slice([Item::from(1..)]).err();
+            Ok(error.map(|error| error.to_string()).unwrap_or_default())
+        });
+    let told = told.expect("ranks that go on");
+    assert!(told[0].contains("bytes are needed"), "{}", told[0]);
+    assert!(
+        told[1].contains("bytes are needed") || told[1].contains("rank 0 ended"),
+        "{}",
+        told[1]
+    );
+    assert!(told[2].contains("ended before `slice`"), "{}", told[2]);
 }
 
 #[test]
