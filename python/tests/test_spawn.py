@@ -200,6 +200,7 @@ def test_a_result_outlives_its_world():
 def test_an_interrupt_reaches_the_program_while_ranks_wait():
     code = """
 import os, signal, threading, stridewise as sw
+signal.signal(signal.SIGINT, signal.default_int_handler)    # a process in the background is started without
 def waits():
     if sw.rank() == 1:
         os.kill(os.getpid(), signal.SIGINT)
