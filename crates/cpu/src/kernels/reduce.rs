@@ -3,7 +3,7 @@
 //!
 //! The sources are taken in the order given, so the same sources give the same bits wherever this runs. Sums follow
 //! [`super::add`]: integers wrap, bool is the logical or, and the 16-bit floats are kept in `f32` and rounded once at
-//! the end, however many sources there are. Max and min do not depend on the order: see [`Ordered`].
+//! the end, however many sources there are. Max and min do not depend on the order: see `Ordered`.
 
 use std::mem::MaybeUninit;
 
