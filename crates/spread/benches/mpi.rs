@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use mpi::ffi;
 use stridewise_core::DType;
 use stridewise_core::error::Result;
-use stridewise_spread::{Call, Collective, Line, Reduction, World};
+use stridewise_cpu::{Cpu, Tensor};
+use stridewise_spread::{Call, Collective, Global, Line, Mesh, Reduction, Sbp, Spread, World};
 
 /// What each rank ends up with, or begins with.
 const BYTES: usize = 64 << 20;
@@ -73,28 +74,48 @@ fn ranks() -> Result<()> {
             what,
             dtype: DType::F32,
         };
-        let mut best = [Duration::MAX; 2];
+        let (x, to) = global(&world, what)?;
+        let mut best = [Duration::MAX; 3];
         for _ in 0..ROUNDS {
             for (way, best) in best.iter_mut().enumerate() {
                 bare.barrier();
                 let begun = Instant::now();
                 match way {
                     0 => world.collective(line, &call, &send[..sent], &mut recv[..received])?,
-                    _ => bare.call(what, &send, &mut recv),
+                    1 => bare.call(what, &send, &mut recv),
+                    _ => drop(x.to_sbp(&[to])?),
                 }
                 *best = bare.slowest(begun.elapsed()).min(*best);
             }
         }
         if rank == 0 {
-            let [ours, bare] = best.map(|time| time.as_secs_f64() * 1e3);
+            let [ours, bare, tensor] = best.map(|time| time.as_secs_f64() * 1e3);
             let name = what.name();
             println!(
-                "{size} ranks, {name:<14} of 64 MiB: {ours:6.1} ms, MPI's own {bare:6.1} ms: {:.2}",
-                ours / bare
+                "{size} ranks, {name:<14} of 64 MiB: {ours:6.1} ms, MPI's own {bare:6.1} ms: {:.2}; \
+                 of a tensor, {} to {to}: {tensor:6.1} ms: {:.2}",
+                ours / bare,
+                x.sbp()[0],
+                tensor / bare
             );
         }
     }
     small(&world, &bare)
+}
+
+/// A global tensor whose change of layout is that collective on as many bytes, and the layout.
+fn global(world: &World, what: Collective<'_>) -> Result<(Global<Cpu>, Sbp)> {
+    let (size, partial) = (world.size(), Sbp::Partial(Reduction::Sum));
+    let (rows, columns) = (BYTES / 4 / 4096, 4096);
+    let spread = Spread::new(Cpu, world.clone(), Mesh::new(&[size])?)?;
+    let (local, shape, from, to) = match what {
+        Collective::AllGather { .. } => (rows / size, rows, Sbp::Split(0), Sbp::Broadcast),
+        Collective::AllToAll { .. } => (rows, rows * size, Sbp::Split(0), Sbp::Split(1)),
+        Collective::ReduceScatter { .. } => (rows, rows, partial, Sbp::Split(0)),
+        _ => (rows, rows, partial, Sbp::Broadcast),
+    };
+    let local = Tensor::from_vec(vec![1.0f32; local * columns], &[local, columns])?;
+    Ok((spread.assemble(local, &[shape, columns], &[from])?, to))
 }
 
 /// What a call costs that moves little: an agreement alone, and one with eight bytes.
