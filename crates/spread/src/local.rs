@@ -13,6 +13,7 @@ use stridewise_core::size::Shape;
 
 use crate::mesh::Line;
 use crate::sbp::Reduction;
+use crate::world::Collective;
 
 /// An engine whose tensors can be the parts of a global one.
 pub trait Local: Engine<Size = usize> + Clone {
@@ -115,18 +116,44 @@ fn piece(shape: &[usize], axis: usize, size: usize) -> Shape {
     piece
 }
 
+/// What a rank sends to each and receives from each, in bytes, where tensors are cut along one axis and put together
+/// along another or the same; and what arrives, but for the size of the latter axis.
+struct Exchange {
+    send: Vec<usize>,
+    recv: Vec<usize>,
+    arriving: Shape,
+}
+
+impl Exchange {
+    fn new(
+        shape: &[usize],
+        dtype: DType,
+        cut: (usize, &[usize]),
+        join: (usize, &[usize]),
+        at: usize,
+    ) -> Exchange {
+        let arriving = match cut.0 == join.0 {
+            true => Shape::from(shape),
+            false => piece(shape, cut.0, cut.1[at]),
+        };
+        Exchange {
+            send: bytes_of_parts(shape, cut.0, cut.1, dtype),
+            recv: bytes_of_parts(&arriving, join.0, join.1, dtype),
+            arriving,
+        }
+    }
+
+    fn collective(&self) -> Collective<'_> {
+        Collective::AllToAll {
+            send: &self.send,
+            recv: &self.recv,
+        }
+    }
+}
+
 /// Whether the pieces of an axis lie one after another in packed memory, so that none must be put in order.
 fn in_order(shape: &[usize], axis: usize) -> bool {
     shape[..axis].iter().product::<usize>() <= 1
-}
-
-/// The shape of parts put together along an axis.
-fn joined(shapes: &[Shape], axis: usize) -> Shape {
-    piece(
-        &shapes[0],
-        axis,
-        shapes.iter().map(|shape| shape[axis]).sum(),
-    )
 }
 
 /// The bytes of the parts that an axis is cut into.

@@ -9,7 +9,7 @@ use stridewise_core::layout::Layout;
 use stridewise_core::size::Shape;
 use stridewise_cpu::{Cpu, Tensor};
 
-use super::{Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, joined, piece};
+use super::{Exchange, Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, piece};
 use crate::sbp::Reduction;
 use crate::world::{Call, Collective, World};
 
@@ -46,12 +46,8 @@ impl Local for Cpu {
         sizes: &[usize],
     ) -> Result<Tensor> {
         let counts = bytes_of_parts(x.shape(), axis, sizes, x.dtype());
-        let shapes = sizes
-            .iter()
-            .map(|size| piece(x.shape(), axis, *size))
-            .collect();
         let what = Collective::AllGather { counts: &counts };
-        received(to, what, &packed(x)?, shapes, axis)
+        received(to, what, &packed(x)?, x.shape(), (axis, sizes))
     }
 
     fn all_to_all(
@@ -62,22 +58,9 @@ impl Local for Cpu {
         join: (usize, &[usize]),
     ) -> Result<Tensor> {
         let at = to.line.place(Ranks::rank(to.world));
-        let arriving = match cut.0 == join.0 {
-            true => Shape::from(x.shape()),
-            false => piece(x.shape(), cut.0, cut.1[at]),
-        };
-        let send = bytes_of_parts(x.shape(), cut.0, cut.1, x.dtype());
-        let recv = bytes_of_parts(&arriving, join.0, join.1, x.dtype());
-        let shapes = join
-            .1
-            .iter()
-            .map(|size| piece(&arriving, join.0, *size))
-            .collect();
-        let what = Collective::AllToAll {
-            send: &send,
-            recv: &recv,
-        };
-        received(to, what, &pieces(x, cut.0, cut.1)?, shapes, join.0)
+        let exchange = Exchange::new(x.shape(), x.dtype(), cut, join, at);
+        let send = pieces(x, cut.0, cut.1)?;
+        received(to, exchange.collective(), &send, &exchange.arriving, join)
     }
 
     fn reduce_scatter(
@@ -159,23 +142,20 @@ fn moved(
     })
 }
 
-/// Does a collective that gives tensors of these shapes, and puts them together along an axis.
+/// Does a collective that gives tensors of that shape but for one axis, and puts them together along it.
 fn received(
     to: &Link<'_, Cpu>,
     what: Collective<'_>,
     send: &Tensor,
-    shapes: Vec<Shape>,
-    axis: usize,
+    shape: &[usize],
+    (axis, sizes): (usize, &[usize]),
 ) -> Result<Tensor> {
-    let whole = joined(&shapes, axis);
+    let whole = piece(shape, axis, sizes.iter().sum());
     if in_order(&whole, axis) {
         return moved(to, what, send, &whole);
     }
-    let count = shapes
-        .iter()
-        .map(|shape| shape.iter().product::<usize>())
-        .sum();
-    let flat = moved(to, what, send, &[count])?;
+    let flat = moved(to, what, send, &[whole.iter().product()])?;
+    let shapes: Vec<Shape> = sizes.iter().map(|size| piece(shape, axis, *size)).collect();
     let parts = unpacked(&flat, &shapes, send.dtype())?;
     Cpu.concat(&parts.iter().collect::<Vec<_>>(), axis)
 }

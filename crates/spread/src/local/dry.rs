@@ -5,10 +5,9 @@ use std::rc::Rc;
 
 use stridewise_core::dtype::DType;
 use stridewise_core::error::{Error, Result};
-use stridewise_core::size::Shape;
 use stridewise_dry::{Dry, Sketch};
 
-use super::{Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, joined, piece};
+use super::{Exchange, Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, piece};
 use crate::sbp::Reduction;
 use crate::world::Collective;
 
@@ -62,13 +61,10 @@ impl Local for Dry {
         sizes: &[usize],
     ) -> Result<Sketch> {
         let counts = bytes_of_parts(x.shape(), axis, sizes, x.dtype());
-        let shapes: Vec<Shape> = sizes
-            .iter()
-            .map(|size| piece(x.shape(), axis, *size))
-            .collect();
         count(to, Collective::AllGather { counts: &counts }, x);
         let _sent = packed(self, x)?;
-        received(self, x.dtype(), &joined(&shapes, axis), axis)
+        let whole = piece(x.shape(), axis, sizes.iter().sum());
+        received(self, x.dtype(), &whole, axis)
     }
 
     fn all_to_all(
@@ -79,22 +75,10 @@ impl Local for Dry {
         join: (usize, &[usize]),
     ) -> Result<Sketch> {
         let at = to.line.place(to.world.rank);
-        let arriving = match cut.0 == join.0 {
-            true => Shape::from(x.shape()),
-            false => piece(x.shape(), cut.0, cut.1[at]),
-        };
-        let send = bytes_of_parts(x.shape(), cut.0, cut.1, x.dtype());
-        let recv = bytes_of_parts(&arriving, join.0, join.1, x.dtype());
-        count(
-            to,
-            Collective::AllToAll {
-                send: &send,
-                recv: &recv,
-            },
-            x,
-        );
+        let exchange = Exchange::new(x.shape(), x.dtype(), cut, join, at);
+        count(to, exchange.collective(), x);
         let _sent = pieces(self, x, cut.0)?;
-        let whole = piece(&arriving, join.0, join.1.iter().sum());
+        let whole = piece(&exchange.arriving, join.0, join.1.iter().sum());
         received(self, x.dtype(), &whole, join.0)
     }
 

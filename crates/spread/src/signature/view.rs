@@ -25,14 +25,7 @@ impl Problem {
         let ours = |axis: &Axis<usize>| run_of_one(axis).is_some_and(|run| run.contains(&split));
         let out = leading(axes, split, size).or_else(|| axes.iter().position(ours))?;
         let mut signature = Signature::free(Sbp::Split(out));
-        let cuts = |scale: usize| -> SmallVec<[Range<usize>; 4]> {
-            let scaled = |at| {
-                let rows = part(size, parts, at);
-                rows.start * scale..rows.end * scale
-            };
-            (0..parts).map(scaled).collect()
-        };
-        let wanted = |size: usize, scale: usize| -> SmallVec<[Range<usize>; 4]> {
+        let cuts = |size: usize, scale: usize| -> SmallVec<[Range<usize>; 4]> {
             let scaled = |at| {
                 let rows = part(size, parts, at);
                 rows.start * scale..rows.end * scale
@@ -45,7 +38,7 @@ impl Problem {
                 if len.checked_mul(*inner) != Some(size) {
                     return None;
                 }
-                let shift = Shift::new(split, cuts(1), wanted(*len, *inner));
+                let shift = Shift::new(split, cuts(size, 1), cuts(*len, *inner));
                 signature.before.extend(shift.map(|shift| (0, shift)));
             }
             Axis::Merge(run) => {
@@ -56,7 +49,7 @@ impl Problem {
                 }
                 let inner = shape[split + 1..run.end].iter().product();
                 if all > 0 {
-                    signature.after = Shift::new(out, cuts(inner), wanted(all, 1));
+                    signature.after = Shift::new(out, cuts(size, inner), cuts(all, 1));
                 }
             }
             &Axis::Slice {
@@ -68,7 +61,7 @@ impl Problem {
                 }
                 let (slice, flip) = Ascending::new(start, len, step);
                 let from = (0..parts).map(|at| slice.seen(&part(size, parts, at)));
-                let to = wanted(len, 1).into_iter().map(|rows| match flip {
+                let to = cuts(len, 1).into_iter().map(|rows| match flip {
                     true => len - rows.end..len - rows.start,
                     false => rows,
                 });
