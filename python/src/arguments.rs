@@ -275,12 +275,7 @@ impl<'py> Argument<Cpu> for Object<'py> {
     }
 
     fn many(values: Vec<Tensor>, origins: &[Held<'py>]) -> Result<Py<PyAny>, Raised> {
-        // SAFETY: as above.
-        let py = unsafe { Python::assume_attached() };
-        let mut origins = origins.iter();
-        let objects = values.into_iter().map(|x| handed_out(x, origins.next()));
-        let objects = objects.collect::<Result<Vec<_>, Raised>>()?;
-        Ok(PyList::new(py, objects)?.into_any().unbind())
+        list_of(values, origins, handed_out)
     }
 
     fn checked(
@@ -355,6 +350,23 @@ fn detached<T>(work: impl Fn() -> T) -> T {
     let py = unsafe { Python::assume_attached() };
     let work = Crossing(work);
     py.detach(move || Crossing(work.call())).0
+}
+
+/// Tensors as a list of objects, each with the tensor it came from.
+pub(crate) fn list_of<'py, V, O, T: IntoPyObject<'py>, E>(
+    values: Vec<V>,
+    origins: &[O],
+    object: impl Fn(V, Option<&O>) -> Result<T, E>,
+) -> Result<Py<PyAny>, Raised>
+where
+    Raised: From<E>,
+{
+    // SAFETY: results are handed out within the call from the interpreter.
+    let py = unsafe { Python::assume_attached() };
+    let mut origins = origins.iter();
+    let objects = values.into_iter().map(|x| object(x, origins.next()));
+    let objects = objects.collect::<Result<Vec<_>, E>>()?;
+    Ok(PyList::new(py, objects)?.into_any().unbind())
 }
 
 /// The sizes that `enforce_shape` found, one entry for each piece of the pattern.

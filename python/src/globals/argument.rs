@@ -4,7 +4,6 @@
 use std::borrow::Borrow;
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 use smallvec::SmallVec;
 use stridewise::call::{Argument, Look};
 use stridewise::operators::Dims;
@@ -13,7 +12,7 @@ use stridewise::{Cpu, Error, Global, Spread, Tape, Tensor, Value, Var};
 
 use super::tensor::PyGlobal;
 use super::{everywhere, first, operator, shared};
-use crate::arguments::{Held, Object, Raised, sizes_found};
+use crate::arguments::{Held, Object, Raised, list_of, sizes_found};
 use crate::gradients::{Class, is_on};
 use crate::unlocked::surely_unlocked;
 
@@ -110,19 +109,14 @@ impl<'py> Argument<Engine> for Object<'py> {
     }
 
     fn many(values: Vec<Var<Spread<Cpu>>>, origins: &[Lying<'py>]) -> Result<Py<PyAny>, Raised> {
-        // SAFETY: results are handed out within the call from the interpreter.
-        let py = unsafe { Python::assume_attached() };
-        let mut origins = origins.iter();
-        let objects = values.into_iter().map(|x| handed_out(x, origins.next()));
-        let objects = objects.collect::<PyResult<Vec<_>>>()?;
-        Ok(PyList::new(py, objects)?.into_any().unbind())
+        list_of(values, origins, handed_out)
     }
 
     fn checked(
         (value, dims): (Var<Spread<Cpu>>, Dims<usize>),
         origin: Option<&Lying<'py>>,
     ) -> Result<Py<PyAny>, Raised> {
-        // SAFETY: as above.
+        // SAFETY: results are handed out within the call from the interpreter.
         let py = unsafe { Python::assume_attached() };
         // Nothing is made here, so the object is handed back with all it has.
         let x = match origin.and_then(|origin| origin.given.as_ref()) {

@@ -3,14 +3,13 @@
 use std::borrow::Borrow;
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 use smallvec::SmallVec;
 use stridewise::call::{Argument, Look, literal};
 use stridewise::operators::Dims;
 use stridewise::table::{Kind, ParamKind};
 use stridewise::{Cpu, Error, Tape, Tensor, Var};
 
-use crate::arguments::{Held, Object, Raised, is_same, sizes_found};
+use crate::arguments::{Held, Object, Raised, is_same, list_of, sizes_found};
 use crate::gradients::{tape, var, var_object};
 use crate::tensor::PyTensor;
 
@@ -101,19 +100,14 @@ impl<'py> Argument<Tape<Cpu>> for Object<'py> {
     }
 
     fn many(values: Vec<Var<Cpu>>, origins: &[Traced<'py>]) -> Result<Py<PyAny>, Raised> {
-        // SAFETY: results are handed out within the call from the interpreter.
-        let py = unsafe { Python::assume_attached() };
-        let mut origins = origins.iter();
-        let objects = values.into_iter().map(|x| handed_out(x, origins.next()));
-        let objects = objects.collect::<PyResult<Vec<_>>>()?;
-        Ok(PyList::new(py, objects)?.into_any().unbind())
+        list_of(values, origins, handed_out)
     }
 
     fn checked(
         (value, dims): (Var<Cpu>, Dims<usize>),
         origin: Option<&Traced<'py>>,
     ) -> Result<Py<PyAny>, Raised> {
-        // SAFETY: as above.
+        // SAFETY: results are handed out within the call from the interpreter.
         let py = unsafe { Python::assume_attached() };
         let pair = (handed_out(value, origin)?, sizes_found(py, &dims)?);
         Ok(pair.into_pyobject(py)?.into_any().unbind())
