@@ -59,20 +59,27 @@ impl Tensor {
     ) -> Result<Tensor> {
         let layout = Layout::packed(dtype.width(), shape)?;
         let bytes = layout.count() * dtype.width();
-        let room = allocate(bytes)?;
-        if bytes == 0 {
-            write(&mut [])?;
-            return Tensor::filled(room, dtype, layout);
-        }
-        // SAFETY: the buffer holds that many bytes and nobody else has it. All are initialised: here, or, in mapped
-        // memory, by the system or whoever had it before.
-        let whole = unsafe {
-            if bytes < MAPPED {
-                room.as_ptr().write_bytes(0, bytes);
-            }
-            std::slice::from_raw_parts_mut(room.as_ptr(), bytes)
-        };
-        write(whole)?;
-        Tensor::filled(room, dtype, layout)
+        made(dtype, layout, |start, _| match bytes {
+            0 => write(&mut []),
+            // SAFETY: the room is new, has that many bytes, and all of them are initialised.
+            _ => write(unsafe { std::slice::from_raw_parts_mut(start, bytes) }),
+        })
     }
+}
+
+/// A packed tensor in new room, which `write` fills: nobody else has it, and every byte is initialised.
+pub(crate) fn made(
+    dtype: DType,
+    layout: Layout,
+    write: impl FnOnce(*mut u8, &Layout) -> Result<()>,
+) -> Result<Tensor> {
+    let bytes = layout.count() * dtype.width();
+    let room = allocate(bytes)?;
+    if bytes < MAPPED {
+        // SAFETY: the buffer holds that many bytes and nobody else has it. Mapped memory was initialised by the system
+        // or whoever had it before.
+        unsafe { room.as_ptr().write_bytes(0, bytes) };
+    }
+    write(room.as_ptr(), &layout)?;
+    Tensor::filled(room, dtype, layout)
 }

@@ -8,7 +8,7 @@ use stridewise_core::dtype::DType;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::operators::Methods;
 use stridewise_core::params::Mode;
-use stridewise_cpu::{Cpu, Tensor};
+use stridewise_cpu::{Cpu, Rows, RowsMut, Tensor};
 use stridewise_spread::{Call, Global, Line, Mesh, Sbp, Spread, Wire, World};
 
 fn main() {
@@ -33,6 +33,16 @@ impl Wire for Nobody {
 
     fn collective(&self, _: Line, call: &Call<'_>, _: &[u8], _: &mut [u8]) -> Result<()> {
         Err(Error::world(format!("{} is not free", call.operator)))
+    }
+
+    fn exchange(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        _: &[Rows<'_>],
+        _: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        self.collective(line, call, &[], &mut [])
     }
 
     fn tell(&self, _: Line, _: &str, _: &[u8]) -> Result<Vec<Vec<u8>>> {

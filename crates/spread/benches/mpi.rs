@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use mpi::ffi;
 use stridewise_core::DType;
+use stridewise_core::engine::Engine;
 use stridewise_core::error::Result;
-use stridewise_cpu::{Cpu, Tensor};
+use stridewise_core::params::Scalar;
+use stridewise_cpu::Cpu;
 use stridewise_spread::{Call, Collective, Global, Line, Mesh, Reduction, Sbp, Spread, World};
 
 /// What each rank ends up with, or begins with.
@@ -114,7 +116,7 @@ fn global(world: &World, what: Collective<'_>) -> Result<(Global<Cpu>, Sbp)> {
         Collective::ReduceScatter { .. } => (rows, rows, partial, Sbp::Split(0)),
         _ => (rows, rows, partial, Sbp::Broadcast),
     };
-    let local = Tensor::from_vec(vec![1.0f32; local * columns], &[local, columns])?;
+    let local = Cpu.full(DType::F32, Scalar::Float(1.0), &[local, columns])?;
     Ok((spread.assemble(local, &[shape, columns], &[from])?, to))
 }
 

@@ -110,6 +110,32 @@ impl<const N: usize> Loops<N> {
         });
     }
 
+    /// Visits the flat positions in `range` as blocks, which are whole rows that follow each other evenly, or a part of
+    /// one row: the position a block starts at, how many rows it has and how long they are, and each operand's offset
+    /// there. Rows follow each other at [`Loops::row_steps`].
+    pub(crate) fn blocks(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(usize, [usize; 2], [isize; N]),
+    ) {
+        let (row, mut at) = (self.row.size, range.start);
+        let even = self.outer.last().map_or(1, |axis| axis.size);
+        while at < range.end {
+            let (column, left) = (at % row, range.end - at);
+            let block = match column == 0 && left >= row {
+                true => [(left / row).min(even - at / row % even), row],
+                false => [1, left.min(row - column)],
+            };
+            visit(at, block, self.offsets(at));
+            at += block[0] * block[1];
+        }
+    }
+
+    /// The stride of each operand from one row to the next, within a block.
+    pub(crate) fn row_steps(&self) -> [isize; N] {
+        self.outer.last().map_or([0; N], |axis| axis.strides)
+    }
+
     /// As [`Loops::spans`], stopping at the first error.
     #[inline]
     pub(crate) fn try_spans<E>(

@@ -16,13 +16,13 @@ pub mod compare;
 pub mod copy;
 pub mod gather;
 pub mod index;
-mod loops;
+pub(crate) mod loops;
 pub mod reduce;
 #[cfg(test)]
 mod sample;
 pub mod scatter_add;
 pub mod sum;
-mod threads;
+pub(crate) mod threads;
 mod width;
 
 /// Strided memory that is read: where index zero lies, and the size and stride (in elements) of each axis.

@@ -62,9 +62,18 @@ fn place() -> Place {
     }
 }
 
+/// The most threads that work is shared out to.
+static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// From now on the work of one call is shared out to at most so many threads. For a process that shares its cores with
+/// others: a thread that waits for a core holds up the rest.
+pub fn limit_threads(most: usize) {
+    MOST.store(most.max(1), Ordering::Relaxed);
+}
+
 /// How many threads there are.
 pub(crate) fn count() -> usize {
-    rayon::current_num_threads()
+    rayon::current_num_threads().min(MOST.load(Ordering::Relaxed))
 }
 
 /// Runs `part` for each of `0..parts`, on all threads. This one takes parts from the start, and others join in as soon

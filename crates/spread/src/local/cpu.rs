@@ -1,13 +1,10 @@
-//! Parts in main memory: packed, carried by a world, and unpacked. What lies in one run already is sent from where it
-//! is, and what arrives in order stays where it arrives.
+//! Parts in main memory, carried by a world from where they lie to where they go.
 
 use stridewise_core::axis::Axis;
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::Engine;
 use stridewise_core::error::{Error, Result};
-use stridewise_core::layout::Layout;
-use stridewise_core::size::Shape;
-use stridewise_cpu::{Cpu, Tensor};
+use stridewise_cpu::{Cpu, Rows, Tensor};
 
 use super::{Exchange, Link, Local, Lookup, Ranks, Relocated, bytes_of_parts, in_order, piece};
 use crate::sbp::Reduction;
@@ -47,7 +44,9 @@ impl Local for Cpu {
     ) -> Result<Tensor> {
         let counts = bytes_of_parts(x.shape(), axis, sizes, x.dtype());
         let what = Collective::AllGather { counts: &counts };
-        received(to, what, &packed(x)?, x.shape(), (axis, sizes))
+        let x = &by_rows(x)?;
+        let send = [Rows::from(x)];
+        received(to, what, x.dtype(), &send, x.shape(), (axis, sizes))
     }
 
     fn all_to_all(
@@ -59,8 +58,10 @@ impl Local for Cpu {
     ) -> Result<Tensor> {
         let at = to.line.place(Ranks::rank(to.world));
         let exchange = Exchange::new(x.shape(), x.dtype(), cut, join, at);
-        let send = pieces(x, cut.0, cut.1)?;
-        received(to, exchange.collective(), &send, &exchange.arriving, join)
+        let pieces = pieces(&by_rows(x)?, cut.0, cut.1)?;
+        let send: Vec<Rows<'_>> = pieces.iter().map(Rows::from).collect();
+        let what = exchange.collective();
+        received(to, what, x.dtype(), &send, &exchange.arriving, join)
     }
 
     fn reduce_scatter(
@@ -77,7 +78,7 @@ impl Local for Cpu {
             counts: &counts,
             by,
         };
-        let send = pieces(x, axis, sizes)?;
+        let send = in_a_row(x, axis, sizes)?;
         moved(to, what, &send, &piece(x.shape(), axis, sizes[at]))
     }
 
@@ -100,11 +101,17 @@ fn packed(x: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// The pieces of a tensor cut along an axis, one after another in one run of memory.
-fn pieces(x: &Tensor, axis: usize, sizes: &[usize]) -> Result<Tensor> {
-    if in_order(x.shape(), axis) {
-        return packed(x);
+/// The tensor as it is where elements of its last axis are neighbours, so that it is read in runs; otherwise a packed
+/// copy.
+fn by_rows(x: &Tensor) -> Result<Tensor> {
+    match x.strides().last() {
+        None | Some(1) => Ok(x.clone()),
+        _ => packed(x),
     }
+}
+
+/// The pieces of a tensor cut along an axis.
+fn pieces(x: &Tensor, axis: usize, sizes: &[usize]) -> Result<Vec<Tensor>> {
     let mut start = 0;
     let mut pieces = Vec::with_capacity(sizes.len());
     for &len in sizes {
@@ -120,7 +127,15 @@ fn pieces(x: &Tensor, axis: usize, sizes: &[usize]) -> Result<Tensor> {
         })?);
         start += len;
     }
-    Tensor::packed_together(&pieces)
+    Ok(pieces)
+}
+
+/// They, one after another in one run of memory.
+fn in_a_row(x: &Tensor, axis: usize, sizes: &[usize]) -> Result<Tensor> {
+    match in_order(x.shape(), axis) {
+        true => packed(x),
+        false => Tensor::packed_together(&pieces(x, axis, sizes)?),
+    }
 }
 
 /// Does a collective that gives a packed tensor of that shape.
@@ -142,33 +157,22 @@ fn moved(
     })
 }
 
-/// Does a collective that gives tensors of that shape but for one axis, and puts them together along it.
+/// Does a collective that gives tensors of that shape but for one axis, each in its place along it.
 fn received(
     to: &Link<'_, Cpu>,
     what: Collective<'_>,
-    send: &Tensor,
+    dtype: DType,
+    send: &[Rows<'_>],
     shape: &[usize],
     (axis, sizes): (usize, &[usize]),
 ) -> Result<Tensor> {
+    let call = Call {
+        operator: to.operator,
+        what,
+        dtype,
+    };
     let whole = piece(shape, axis, sizes.iter().sum());
-    if in_order(&whole, axis) {
-        return moved(to, what, send, &whole);
-    }
-    let flat = moved(to, what, send, &[whole.iter().product()])?;
-    let shapes: Vec<Shape> = sizes.iter().map(|size| piece(shape, axis, *size)).collect();
-    let parts = unpacked(&flat, &shapes, send.dtype())?;
-    Cpu.concat(&parts.iter().collect::<Vec<_>>(), axis)
-}
-
-/// Views of tensors that lie one after another.
-fn unpacked(flat: &Tensor, shapes: &[Shape], dtype: DType) -> Result<Vec<Tensor>> {
-    let mut start = 0;
-    let mut parts = Vec::with_capacity(shapes.len());
-    for shape in shapes {
-        let packed = Layout::packed(dtype.width(), shape)?;
-        let layout = Layout::new(dtype.width(), &shape[..], packed.strides(), start)?;
-        start += layout.count();
-        parts.push(flat.with_layout(layout)?);
-    }
-    Ok(parts)
+    Tensor::from_pieces(dtype, &whole, (axis, sizes), |recv| {
+        to.world.wire().exchange(to.line, &call, send, recv)
+    })
 }

@@ -108,6 +108,30 @@ impl<'a> Record<'a> {
         Ok(record)
     }
 
+    /// The record of an exchange of pieces of so many bytes, which must be those that the call says.
+    pub fn of_exchange(
+        sequence: u64,
+        line: Line,
+        place: usize,
+        call: &Call<'a>,
+        sent: &[usize],
+        room: &[usize],
+    ) -> Result<Record<'a>> {
+        let (sends, receives) = (sent.iter().sum(), room.iter().sum());
+        let record = Record::of_call(sequence, line, place, call, sends, receives)?;
+        let fits = match call.what {
+            Collective::AllGather { counts } => sent.len() == 1 && room == counts,
+            Collective::AllToAll { send, recv } => sent == send && room == recv,
+            _ => false,
+        };
+        match fits {
+            true => Ok(record),
+            false => Err(Error::world(format!("{record} does not fit its pieces"))
+                .note("to send", several(sent))
+                .note("to receive", several(room))),
+        }
+    }
+
     /// The record of a message of so many bytes.
     pub fn of_message(sequence: u64, operator: &'a str, bytes: usize) -> Record<'a> {
         Record {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use stridewise_core::dtype::DType;
 use stridewise_core::error::{Error, Result};
+use stridewise_cpu::{Rows, RowsMut};
 
 use crate::mesh::Line;
 use crate::sbp::Reduction;
@@ -80,6 +81,16 @@ pub trait Wire: Send + Sync {
     /// Does something together with the other ranks of `line`, on which this rank is. `send` and `recv` have the bytes
     /// that the call says. All of `recv` has been written when it succeeds.
     fn collective(&self, line: Line, call: &Call<'_>, send: &[u8], recv: &mut [u8]) -> Result<()>;
+
+    /// As [`collective`](Self::collective), for an all-gather (one piece to send, to all) or an all-to-all (one to each),
+    /// with pieces that may lie anywhere.
+    fn exchange(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        send: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()>;
 
     /// Gives every rank of the line the messages of all, in order. For small things such as shapes, whose lengths
     /// may differ.
@@ -167,4 +178,33 @@ impl Collective<'_> {
             Collective::Barrier => 0,
         }
     }
+}
+
+/// How many bytes each piece has.
+fn bytes_of(send: &[Rows<'_>], recv: &[RowsMut<'_>]) -> (Vec<usize>, Vec<usize>) {
+    let sent = send.iter().map(Rows::bytes).collect();
+    let room = recv.iter().map(RowsMut::bytes).collect();
+    (sent, room)
+}
+
+/// Bytes in pieces of these sizes, as far as they go.
+fn cut<'a>(bytes: &'a [u8], counts: &[usize]) -> Vec<Rows<'a>> {
+    let mut rest = bytes;
+    let mut next = |count: &usize| {
+        let (piece, after) = rest.split_at(rest.len().min(*count));
+        rest = after;
+        Rows::from(piece)
+    };
+    counts.iter().map(&mut next).collect()
+}
+
+fn cut_mut<'a>(bytes: &'a mut [u8], counts: &[usize]) -> Vec<RowsMut<'a>> {
+    let mut rest = bytes;
+    let mut pieces = Vec::with_capacity(counts.len());
+    for count in counts {
+        let (piece, after) = rest.split_at_mut(rest.len().min(*count));
+        pieces.push(RowsMut::from(piece));
+        rest = after;
+    }
+    pieces
 }

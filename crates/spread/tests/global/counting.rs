@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stridewise_core::error::{Error, Result};
+use stridewise_cpu::{Rows, RowsMut};
 use stridewise_spread::{Call, Line, Wire, World};
 
 /// A rank's end of another world, with a count of the collectives it took part in.
@@ -46,6 +47,17 @@ impl Wire for Counting {
     fn collective(&self, line: Line, call: &Call<'_>, send: &[u8], recv: &mut [u8]) -> Result<()> {
         self.collectives.fetch_add(1, Ordering::Relaxed);
         self.behind.wire().collective(line, call, send, recv)
+    }
+
+    fn exchange(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        send: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        self.collectives.fetch_add(1, Ordering::Relaxed);
+        self.behind.wire().exchange(line, call, send, recv)
     }
 
     fn tell(&self, line: Line, operator: &str, message: &[u8]) -> Result<Vec<Vec<u8>>> {

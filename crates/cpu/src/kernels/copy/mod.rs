@@ -69,6 +69,21 @@ pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
     unsafe { large(&simple, bytes, stream::threshold()) }
 }
 
+/// As [`copy`], but that the target is left to memory, not to the cache: for somebody else to read.
+///
+/// # Safety
+/// As for [`copy`].
+pub(crate) unsafe fn copy_past_cache(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
+    let simple = match src.is_empty() {
+        true => None,
+        false => collapse::simplest(src, dst, width),
+    };
+    if let Some(simple) = simple {
+        // SAFETY: K1, K3 and K4 carry over to the simplest form.
+        unsafe { large(&simple, simple.bytes(), 0) }
+    }
+}
+
 /// Fills `count` elements of `pattern.len()` bytes each, one after the other, with `pattern`.
 ///
 /// # Safety

@@ -1,4 +1,4 @@
-//! Bytes between the ranks of a line, for counts that they have agreed on.
+//! Reductions over the ranks of a line, for counts that they have agreed on.
 //!
 //! Everything is made of messages between two ranks. On one machine they are as fast as MPI's own collectives, and its
 //! reductions are several times slower than reducing what comes in; besides, counts in 32 bits, an order of reduction
@@ -12,6 +12,7 @@ use stridewise_core::error::Result;
 use super::control::Came;
 use super::flight::{Flight, Tag, Trouble};
 use super::link::{Link, abort};
+use super::rooms::Rooms;
 use crate::mesh::{Line, part};
 use crate::sbp::Reduction;
 use crate::world::Collective;
@@ -23,19 +24,6 @@ pub(super) const SMALL: usize = 1024;
 const CHUNK: usize = 1 << 20;
 /// The same for all of the others together, as far as chunks of a reasonable size allow.
 const WINDOW: usize = 16 << 20;
-
-/// Memory for what is to be reduced, kept from one collective to the next.
-#[derive(Default)]
-pub(super) struct Rooms(Vec<Box<[u8]>>);
-
-impl Rooms {
-    fn take(&mut self, len: usize) -> Box<[u8]> {
-        match self.0.pop() {
-            Some(room) if room.len() >= len => room,
-            _ => vec![0; len].into(),
-        }
-    }
-}
 
 /// One rank's part in a collective.
 pub(super) struct Moving<'a> {
@@ -58,14 +46,12 @@ impl<'a> Moving<'a> {
     pub(super) fn pieces(&self) -> Vec<&'a [u8]> {
         let places = 0..self.line.len;
         match self.what {
-            Collective::AllGather { .. } => places.map(|_| self.send).collect(),
-            Collective::AllToAll { send, .. } => cut(self.send, send),
             Collective::ReduceScatter { counts, .. } => cut(self.send, counts),
             Collective::AllReduce { .. } if self.send.len() <= SMALL => {
                 places.map(|_| self.send).collect()
             }
             Collective::AllReduce { .. } => cut(self.send, &self.parts()),
-            Collective::Barrier => places.map(|_| &self.send[..0]).collect(),
+            _ => places.map(|_| &self.send[..0]).collect(),
         }
     }
 
@@ -78,24 +64,20 @@ impl<'a> Moving<'a> {
             .collect()
     }
 
-    fn rank(&self, at: usize) -> usize {
+    pub(super) fn rank(&self, at: usize) -> usize {
         self.line.first + at * self.line.step
     }
 
     /// The others of the line, those that follow this rank first: so that not all turn to the same one.
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let (at, len) = (self.at, self.line.len);
         (1..len).map(move |step| (at + step) % len)
     }
 
-    /// Moves everything. `came` has the pieces that came with the agreement, by place.
+    /// Reduces. `came` has the pieces that came with the agreement, by place.
     pub(super) fn run(&self, recv: &mut [u8], came: &[Came], rooms: &mut Rooms) -> Result<()> {
         let pieces = self.pieces();
         match self.what {
-            Collective::AllGather { counts: from } | Collective::AllToAll { recv: from, .. } => {
-                self.exchange(&pieces, cut_mut(recv, from), came);
-                Ok(())
-            }
             Collective::ReduceScatter { by, .. } => self.reduce(&pieces, recv, came, by, rooms),
             Collective::AllReduce { by } if self.send.len() <= SMALL => {
                 self.reduce(&pieces, recv, came, by, rooms)
@@ -114,28 +96,8 @@ impl<'a> Moving<'a> {
                 self.land(&mut flight);
                 Ok(())
             }
-            Collective::Barrier => Ok(()),
+            _ => Ok(()),
         }
-    }
-
-    /// Sends each its piece, and receives one of each.
-    fn exchange(&self, pieces: &[&[u8]], targets: Vec<&mut [u8]>, came: &[Came]) {
-        let mut flight = Flight::new(self.link);
-        let mut own: &mut [u8] = &mut [];
-        for (at, target) in targets.into_iter().enumerate() {
-            if at == self.at {
-                own = target;
-            } else if target.len() <= SMALL {
-                target.copy_from_slice(&came[at].piece);
-            } else {
-                flight.receive(target, self.rank(at), Tag::Data);
-            }
-        }
-        for at in self.others().filter(|at| pieces[*at].len() > SMALL) {
-            flight.send(pieces[at], self.rank(at), Tag::Data);
-        }
-        own.copy_from_slice(pieces[self.at]);
-        self.land(&mut flight);
     }
 
     /// Sends each its piece, and reduces what comes with this rank's own, in the order of the line. It goes chunk by
@@ -159,7 +121,7 @@ impl<'a> Moving<'a> {
             let len = span(total, step).len();
             if far(total) && len > 0 {
                 for at in (0..self.line.len).filter(|at| *at != self.at) {
-                    flight.receive_owned(rooms.take(chunk), len, self.rank(at), Tag::Data);
+                    flight.receive_room(rooms.take(chunk), len, self.rank(at), Tag::Data);
                 }
             }
             for at in self.others().filter(|at| far(pieces[*at].len())) {
@@ -176,12 +138,12 @@ impl<'a> Moving<'a> {
             }
             let Some(mut flight) = now else { break };
             self.land(&mut flight);
-            let arrived = flight.owned();
+            let arrived = flight.rooms();
             let span = span(total, step);
             if !span.is_empty() {
                 // The others in the order of the line, with this rank among them.
                 let mut sources: Vec<&[u8]> = match far(total) {
-                    true => arrived.iter().map(|bytes| &bytes[..span.len()]).collect(),
+                    true => arrived.iter().map(|room| &room[..span.len()]).collect(),
                     false => came.iter().map(|came| &came.piece[..]).collect(),
                 };
                 let own = &pieces[self.at][span.clone()];
@@ -191,14 +153,14 @@ impl<'a> Moving<'a> {
                 }
                 stridewise_cpu::reduce_all(self.dtype, by, &mut into[span], &sources)?;
             }
-            rooms.0.extend(arrived);
+            rooms.give(arrived);
         }
         Ok(())
     }
 
     /// Waits until everything has come. What is under way cannot be called back, and the memory it goes to is the
     /// caller's: where it does not come, the job ends here.
-    fn land(&self, flight: &mut Flight<'_>) {
+    pub(super) fn land(&self, flight: &mut Flight<'_>) {
         let why = match flight.wait(self.patience) {
             Ok(()) => return,
             Err(Trouble::Late(ranks)) => format!(

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use mpi::ffi;
 
 use super::link::{Link, abort, check};
+use super::rooms::Room;
 
 /// What a message belongs to.
 #[derive(Clone, Copy)]
@@ -37,6 +38,7 @@ pub(super) struct Flight<'a> {
     /// How many have not landed.
     left: usize,
     owned: Vec<Box<[u8]>>,
+    rooms: Vec<Room>,
     /// Where MPI writes what has landed.
     places: Vec<c_int>,
     statuses: Vec<ffi::MPI_Status>,
@@ -68,6 +70,7 @@ impl<'a> Flight<'a> {
             messages: Vec::new(),
             left: 0,
             owned: Vec::new(),
+            rooms: Vec::new(),
             places: Vec::new(),
             statuses: Vec::new(),
             memory: PhantomData,
@@ -102,6 +105,22 @@ impl<'a> Flight<'a> {
             unsafe { self.begin(bytes.as_ptr().cast_mut(), bytes.len(), to, tag, false) }
         }
         self.owned.push(bytes);
+    }
+
+    /// Sends the first `len` bytes of a room, which the flight keeps until it has landed.
+    pub(super) fn send_room(&mut self, mut room: Room, len: usize, to: usize, tag: Tag) {
+        let bytes = &mut room[..len];
+        // SAFETY: F1: what a room points to stays where it is when the flight moves.
+        unsafe { self.begin(bytes.as_mut_ptr(), len, to, tag, false) }
+        self.rooms.push(room);
+    }
+
+    /// Receives up to `len` bytes into a room, which the flight keeps until it has landed.
+    pub(super) fn receive_room(&mut self, mut room: Room, len: usize, from: usize, tag: Tag) {
+        let bytes = &mut room[..len];
+        // SAFETY: F1: as above.
+        unsafe { self.begin(bytes.as_mut_ptr(), len, from, tag, true) }
+        self.rooms.push(room);
     }
 
     /// Receives up to `len` bytes into memory that the flight keeps until it has landed.
@@ -222,10 +241,10 @@ impl<'a> Flight<'a> {
         ranks
     }
 
-    /// The bytes that the flight kept, in the order they were given, when all have landed.
-    pub(super) fn owned(mut self) -> Vec<Box<[u8]>> {
+    /// The rooms that the flight kept, in the order they were given, when all have landed.
+    pub(super) fn rooms(mut self) -> Vec<Room> {
         debug_assert!(self.is_down());
-        std::mem::take(&mut self.owned)
+        std::mem::take(&mut self.rooms)
     }
 
     /// Waits until all have landed, or too long.

@@ -58,6 +58,23 @@ impl Link {
     }
 }
 
+/// Leaves each rank of this machine its share of the cores, where the launcher says how many there are and has not given
+/// each cores of its own: while one waits for another it does not sleep, and helping threads would wait for it.
+pub(super) fn share_cores() {
+    const RANKS: [&str; 3] = [
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "MPI_LOCALNRANKS",
+        "MV2_COMM_WORLD_LOCAL_SIZE",
+    ];
+    let said = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
+    let ranks = RANKS.into_iter().find_map(said).filter(|ranks| *ranks > 1);
+    if let (Some(ranks), Err(_)) = (ranks, std::env::var("RAYON_NUM_THREADS")) {
+        // SAFETY: it only reads a number.
+        let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+        stridewise_cpu::limit_threads(cores.max(1) as usize / ranks);
+    }
+}
+
 /// A copy of the communicator of all ranks. It is made by all of them together, so this waits for them.
 fn duplicate(link: &Link, timeout: Duration) -> Result<ffi::MPI_Comm> {
     let begun = Instant::now();

@@ -5,8 +5,10 @@
 mod control;
 mod data;
 mod end;
+mod exchange;
 mod flight;
 mod link;
+mod rooms;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,13 +17,15 @@ use std::time::Duration;
 
 use stridewise_core::DType;
 use stridewise_core::error::{Error, Result};
+use stridewise_cpu::{Rows, RowsMut};
 
 use super::agree::{self, Record};
-use super::{Call, Collective, Wire, World};
+use super::{Call, Collective, Wire, World, bytes_of, cut, cut_mut};
 use crate::mesh::Line;
 use control::{About, Came, Letter};
-use data::{Moving, Rooms};
+use data::Moving;
 use link::Link;
+use rooms::Rooms;
 
 impl World {
     /// The world of all processes that `mpirun` started; a program that was started alone is the only rank of one.
@@ -67,6 +71,7 @@ impl Mpi {
         let timeout = agree::timeout()?;
         end::guard()?;
         let link = Link::open(timeout)?;
+        link::share_cores();
         end::guard_stop()?;
         Ok(Box::leak(Box::new(Mpi {
             link,
@@ -270,15 +275,42 @@ impl Mpi {
         }
     }
 
-    /// This rank's part in a call.
+    /// Agrees, then moves pieces. What the record says of their sizes has been checked.
+    fn exchanged<'r>(
+        &'static self,
+        line: Line,
+        call: &Call<'_>,
+        record: impl FnOnce(u64, usize) -> Result<Record<'r>>,
+        send: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        let mut state = self.lock();
+        let record = self.begin(&mut state, line, record)?;
+        let room: usize = recv.iter().map(RowsMut::bytes).sum();
+        let moving = self.moving(line, call, &[], record.bytes + room);
+        let small = moving.small(send);
+        let small: Vec<&[u8]> = small.iter().map(|piece| &piece[..]).collect();
+        let came = self.agree(&mut state, line, &record, &small)?;
+        moving.exchange(send, recv, &came, &mut state.rooms);
+        self.count(call, &moving, 0);
+        Ok(())
+    }
+
+    fn count(&self, call: &Call<'_>, moving: &Moving<'_>, sent: usize) {
+        let (at, ranks) = (moving.at, moving.line.len);
+        let received = call.what.received(at, ranks, sent, call.dtype.width());
+        self.received.fetch_add(received as u64, Ordering::Relaxed);
+    }
+
+    /// This rank's part in a call that sends and receives so many bytes.
     fn moving<'a>(
         &'a self,
         line: Line,
         call: &Call<'a>,
         send: &'a [u8],
-        recv: usize,
+        bytes: usize,
     ) -> Moving<'a> {
-        let longest = Duration::from_secs_f64((send.len() + recv) as f64 / SLOWEST);
+        let longest = Duration::from_secs_f64(bytes as f64 / SLOWEST);
         Moving {
             link: &self.link,
             line,
@@ -306,18 +338,41 @@ impl Wire for &'static Mpi {
     }
 
     fn collective(&self, line: Line, call: &Call<'_>, send: &[u8], recv: &mut [u8]) -> Result<()> {
-        let mut state = self.lock();
         let (sent, room) = (send.len(), recv.len());
-        let record = self.begin(&mut state, line, |calls, at| {
-            Record::of_call(calls, line, at, call, sent, room)
-        })?;
-        let moving = self.moving(line, call, send, room);
+        let record = |calls, at| Record::of_call(calls, line, at, call, sent, room);
+        match call.what {
+            Collective::AllGather { counts } => {
+                let recv = &mut cut_mut(recv, counts);
+                return self.exchanged(line, call, record, &[Rows::from(send)], recv);
+            }
+            Collective::AllToAll {
+                send: to,
+                recv: from,
+            } => {
+                let recv = &mut cut_mut(recv, from);
+                return self.exchanged(line, call, record, &cut(send, to), recv);
+            }
+            _ => {}
+        }
+        let mut state = self.lock();
+        let record = self.begin(&mut state, line, record)?;
+        let moving = self.moving(line, call, send, sent + room);
         let came = self.agree(&mut state, line, &record, &moving.pieces())?;
         moving.run(recv, &came, &mut state.rooms)?;
-        let width = call.dtype.width();
-        let received = call.what.received(moving.at, line.len, sent, width);
-        self.received.fetch_add(received as u64, Ordering::Relaxed);
+        self.count(call, &moving, sent);
         Ok(())
+    }
+
+    fn exchange(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        send: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        let (sent, room) = bytes_of(send, recv);
+        let record = |calls, at| Record::of_exchange(calls, line, at, call, &sent, &room);
+        self.exchanged(line, call, record, send, recv)
     }
 
     fn tell(&self, line: Line, operator: &str, message: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -334,8 +389,14 @@ impl Wire for &'static Mpi {
             what: Collective::AllGather { counts: &counts },
             dtype: DType::U8,
         };
-        let moving = self.moving(line, &call, message, all.len());
-        moving.run(&mut all, &came, &mut state.rooms)?;
+        let moving = self.moving(line, &call, &[], message.len() + all.len());
+        let send = [Rows::from(message)];
+        moving.exchange(
+            &send,
+            &mut cut_mut(&mut all, &counts),
+            &came,
+            &mut state.rooms,
+        );
         let mut rest = &all[..];
         let one = |count: &usize| {
             let (one, after) = rest.split_at(*count);

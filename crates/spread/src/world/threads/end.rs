@@ -8,15 +8,15 @@ use std::thread;
 use stridewise_core::dtype::DType;
 use stridewise_core::error::{Error, Result};
 use stridewise_core::smallvec::SmallVec;
-use stridewise_cpu::reduce_all;
+use stridewise_cpu::{Rows, RowsMut, reduce_all};
 
 use super::group::{Cause, Group, lock};
-use super::lend::Stay;
+use super::lend::{Buffers, Stay};
 use super::meeting::Meeting;
 use crate::mesh::Line;
 use crate::sbp::Reduction;
 use crate::world::agree::Record;
-use crate::world::{Call, Collective, Wire};
+use crate::world::{Call, Collective, Wire, bytes_of, cut, cut_mut};
 
 /// A rank of a group.
 pub(super) struct End {
@@ -80,8 +80,7 @@ impl End {
         &self,
         line: Line,
         record: impl FnOnce(u64, usize) -> Result<Record<'r>>,
-        send: &[u8],
-        recv: &mut [u8],
+        buffers: Buffers<'_>,
         work: impl FnOnce(&mut Stay<'_>) -> Result<T>,
     ) -> Result<T> {
         // What this rank alone has got wrong is told to the others as its failure.
@@ -102,8 +101,37 @@ impl End {
         *calls += 1;
         let group = &self.group;
         let assemble = |gate| group.assemble(meeting, *at, gate, &record);
-        let done = Stay::during((meeting, *at, gate), &record, send, recv, assemble, work);
+        let done = Stay::during((meeting, *at, gate), &record, buffers, assemble, work);
         done.inspect_err(|error| group.fail(Cause::Call(error.clone())))
+    }
+
+    /// Each reads its pieces where the others have them.
+    fn exchanged<'r>(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        record: impl FnOnce(u64, usize) -> Result<Record<'r>>,
+        pieces: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        let buffers = Buffers {
+            pieces,
+            ..Buffers::default()
+        };
+        self.together(line, record, buffers, |stay| {
+            let at = stay.place();
+            for (from, into) in recv.iter_mut().enumerate() {
+                into.copy_from(stay.piece(from, at));
+            }
+            self.count(call, stay, 0);
+            Ok(())
+        })
+    }
+
+    fn count(&self, call: &Call<'_>, stay: &Stay<'_>, sent: usize) {
+        let (at, ranks) = (stay.place(), stay.ranks());
+        let received = call.what.received(at, ranks, sent, call.dtype.width());
+        self.received.fetch_add(received as u64, Ordering::Relaxed);
     }
 }
 
@@ -124,15 +152,27 @@ impl Wire for End {
         let (sent, room) = (send.len(), recv.len());
         let record = |calls, at| Record::of_call(calls, line, at, call, sent, room);
         let dtype = call.dtype;
-        self.together(line, record, send, recv, |stay| {
+        let buffers = match call.what {
+            Collective::AllGather { counts } => {
+                let recv = &mut cut_mut(recv, counts);
+                return self.exchanged(line, call, record, &[Rows::from(send)], recv);
+            }
+            Collective::AllToAll {
+                send: to,
+                recv: from,
+            } => {
+                let recv = &mut cut_mut(recv, from);
+                return self.exchanged(line, call, record, &cut(send, to), recv);
+            }
+            _ => Buffers {
+                send,
+                recv,
+                ..Buffers::default()
+            },
+        };
+        self.together(line, record, buffers, |stay| {
             let at = stay.place();
             match call.what {
-                Collective::AllGather { .. } => stay.receive(|into, all| {
-                    fill(into, (0..all.ranks()).map(|from| all.sent(from)));
-                }),
-                Collective::AllToAll { .. } => stay.receive(|into, all| {
-                    fill(into, (0..all.ranks()).map(|from| all.piece(from, at)));
-                }),
                 Collective::ReduceScatter { counts, by } => {
                     let start: usize = counts[..at].iter().sum();
                     let own = start..start + counts[at];
@@ -146,17 +186,32 @@ impl Wire for End {
                     stay.receive(|into, all| reduced(all, own.clone(), by, dtype, &mut into[own]))?;
                     stay.share();
                 }
-                Collective::Barrier => {}
+                _ => {}
             }
-            let received = call.what.received(at, stay.ranks(), sent, dtype.width());
-            self.received.fetch_add(received as u64, Ordering::Relaxed);
+            self.count(call, stay, sent);
             Ok(())
         })
     }
 
+    fn exchange(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        send: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        let (sent, room) = bytes_of(send, recv);
+        let record = |calls, at| Record::of_exchange(calls, line, at, call, &sent, &room);
+        self.exchanged(line, call, record, send, recv)
+    }
+
     fn tell(&self, line: Line, operator: &str, message: &[u8]) -> Result<Vec<Vec<u8>>> {
         let record = |calls, _| Ok(Record::of_message(calls, operator, message.len()));
-        self.together(line, record, message, &mut [], |stay| {
+        let buffers = Buffers {
+            send: message,
+            ..Buffers::default()
+        };
+        self.together(line, record, buffers, |stay| {
             Ok((0..stay.ranks())
                 .map(|from| stay.sent(from).to_vec())
                 .collect())
@@ -184,15 +239,6 @@ impl Drop for End {
             self.group.fail(Cause::Panicked(self.rank, text));
         }
         self.leave();
-    }
-}
-
-/// Writes pieces one after another.
-fn fill<'a>(mut into: &mut [u8], pieces: impl Iterator<Item = &'a [u8]>) {
-    for piece in pieces {
-        let (now, rest) = into.split_at_mut(piece.len());
-        now.copy_from_slice(piece);
-        into = rest;
     }
 }
 

@@ -29,6 +29,7 @@ use std::slice;
 
 use stridewise_core::error::Result;
 use stridewise_core::smallvec::SmallVec;
+use stridewise_cpu::Rows;
 
 use super::meeting::Meeting;
 use crate::mesh::part;
@@ -40,7 +41,7 @@ pub(super) struct Lent(UnsafeCell<Option<Places>>);
 
 // SAFETY: L1 and L2 keep writing apart from reading.
 unsafe impl Sync for Lent {}
-// SAFETY: what it points to may be read by any thread: bytes, and a record, which is `Sync`.
+// SAFETY: what it points to may be read by any thread: bytes, and a record and pieces, which are `Sync`.
 unsafe impl Send for Lent {}
 
 #[derive(Clone, Copy)]
@@ -48,8 +49,21 @@ struct Places {
     record: *const Record<'static>,
     send: *const u8,
     sent: usize,
+    pieces: *const Rows<'static>,
+    count: usize,
     recv: *mut u8,
     room: usize,
+}
+
+/// What a rank lends to the others during a call.
+#[derive(Default)]
+pub(super) struct Buffers<'a> {
+    /// What it sends in one run.
+    pub(super) send: &'a [u8],
+    /// What it sends in pieces.
+    pub(super) pieces: &'a [Rows<'a>],
+    /// Where it receives what the others read too.
+    pub(super) recv: &'a mut [u8],
 }
 
 /// All-reduces of so few bytes are done by each rank for itself: that is over before a third gate would be.
@@ -76,18 +90,19 @@ impl<'a> Stay<'a> {
     pub(super) fn during<T>(
         (meeting, at, gate): (&'a Meeting, usize, &'a mut u64),
         record: &Record<'_>,
-        send: &[u8],
-        recv: &mut [u8],
+        buffers: Buffers<'_>,
         assemble: impl FnOnce(u64) -> Result<()>,
         work: impl FnOnce(&mut Stay<'_>) -> Result<T>,
     ) -> Result<T> {
         let own = Places {
             record: ptr::from_ref(record).cast(),
-            send: send.as_ptr(),
-            sent: send.len(),
+            send: buffers.send.as_ptr(),
+            sent: buffers.send.len(),
+            pieces: buffers.pieces.as_ptr().cast(),
+            count: buffers.pieces.len(),
             // `recv` is not touched before this function returns, but through this pointer.
-            recv: recv.as_mut_ptr(),
-            room: recv.len(),
+            recv: buffers.recv.as_mut_ptr(),
+            room: buffers.recv.len(),
         };
         // SAFETY: L1.
         unsafe { *meeting.place(at).lent.0.get() = Some(own) };
@@ -133,11 +148,12 @@ impl<'a> Stay<'a> {
         self.at
     }
 
-    /// What the rank at one place sends to the one at another, in an all-to-all.
-    pub(super) fn piece(&self, from: usize, to: usize) -> &[u8] {
-        let counts = &self.record(from).counts;
-        let start: usize = counts[..to].iter().sum();
-        &self.sent(from)[start..start + counts[to]]
+    /// What the rank at one place sends to the one at another, of an exchange: its piece, or the only one.
+    pub(super) fn piece(&self, from: usize, to: usize) -> &Rows<'_> {
+        let places = self.places(from);
+        // SAFETY: L2 and L3: they are lent for as long as this stay, and only read meanwhile.
+        let pieces = unsafe { slice::from_raw_parts(places.pieces, places.count) };
+        pieces.get(to).unwrap_or(&pieces[0])
     }
 
     /// What the rank at a place sends.
