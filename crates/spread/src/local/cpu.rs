@@ -44,7 +44,7 @@ impl Local for Cpu {
     ) -> Result<Tensor> {
         let counts = bytes_of_parts(x.shape(), axis, sizes, x.dtype());
         let what = Collective::AllGather { counts: &counts };
-        let x = &by_rows(x)?;
+        let x = &packed(x)?;
         let send = [Rows::from(x)];
         received(to, what, x.dtype(), &send, x.shape(), (axis, sizes))
     }

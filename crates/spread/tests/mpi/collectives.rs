@@ -4,12 +4,13 @@
 use half::{bf16, f16};
 use stridewise_core::DType;
 use stridewise_core::error::Result;
+use stridewise_cpu::{Cpu, Tensor};
 use stridewise_spread::mesh::part;
-use stridewise_spread::{Call, Collective, Line, Mesh, Reduction, World};
+use stridewise_spread::{Call, Collective, Line, Mesh, Reduction, Sbp, Spread, World};
 
 use crate::{Case, Outcome};
 
-pub(crate) const CASES: [Case; 8] = [
+pub(crate) const CASES: [Case; 9] = [
     fine("collectives_of_all_types_and_sizes", &[2, 4], everything),
     fine("lines_of_a_mesh", &[4], lines),
     fine(
@@ -24,6 +25,11 @@ pub(crate) const CASES: [Case; 8] = [
         "more_bytes_than_go_into_one_message",
         &[2],
         several_messages,
+    ),
+    fine(
+        "pieces_that_lie_in_rows_and_take_several_steps",
+        &[2, 3],
+        rows_in_steps,
     ),
     fine("one_rank_alone", &[1], everything),
 ];
@@ -218,6 +224,26 @@ fn several_messages() -> Result<()> {
     world.collective(line, &call, &mine, &mut recv)?;
     let (first, second) = recv.split_at(counts[0]);
     assert!(first.iter().all(|&byte| byte == 1) && second == [2; 5]);
+    Ok(())
+}
+
+/// Every change from one split to another and to the whole, of a tensor whose pieces are longer than a step.
+fn rows_in_steps() -> Result<()> {
+    let world = World::mpi()?;
+    let spread = Spread::new(Cpu, world.clone(), Mesh::new(&[world.size()])?)?;
+    let shape = [601, 2, 4001];
+    let count = shape.iter().product::<usize>();
+    let whole = Tensor::from_vec((0..count as u32).collect(), &shape)?;
+    let ways = [0, 1, 2].map(Sbp::Split);
+    for from in ways {
+        let x = spread.from_whole(whole.clone(), &[from])?;
+        for to in ways.into_iter().chain([Sbp::Broadcast]) {
+            let moved = x.to_sbp(&[to])?;
+            let wanted = spread.from_whole(whole.clone(), &[to])?;
+            let same = moved.to_local().to_vec::<u32>()? == wanted.to_local().to_vec::<u32>()?;
+            assert!(same, "{from} to {to}");
+        }
+    }
     Ok(())
 }
 

@@ -10,8 +10,9 @@ use stridewise_cpu::{Rows, RowsMut};
 
 use super::control::Came;
 use super::data::{Moving, SMALL};
-use super::flight::{Flight, Tag};
+use super::flight::{Flight, LARGEST, Tag};
 use super::rooms::Rooms;
+use crate::world::Collective;
 
 /// How many bytes of each piece a step moves where there are few ranks; a huge page.
 const STEP: usize = 2 << 20;
@@ -65,9 +66,16 @@ impl<'m> Moving<'m> {
         (0..self.line.len).map(one).collect()
     }
 
-    /// The size of a step: on every rank of the line the same.
-    fn step(&self) -> usize {
-        (WINDOW / self.line.len).clamp(STEP / 32, STEP) / 16 * 16
+    /// How many bytes a step moves of the piece from each place, or in an all-to-all to it: on every rank the same. In an
+    /// all-gather, where it lies in the same way for all, a piece that goes to one run needs no steps.
+    fn sizes(&self, recv: &[RowsMut<'_>]) -> Vec<usize> {
+        let gathers = matches!(self.what, Collective::AllGather { .. });
+        let step = (WINDOW / self.line.len).clamp(STEP / 32, STEP) / 16 * 16;
+        let size = |target: &RowsMut<'_>| match gathers && target.is_one_run() {
+            true => LARGEST,
+            false => step,
+        };
+        recv.iter().map(size).collect()
     }
 
     /// Sends each its piece, and receives one of each.
@@ -78,10 +86,13 @@ impl<'m> Moving<'m> {
         came: &[Came],
         rooms: &mut Rooms,
     ) {
-        let sent = self.others().map(|at| piece(send, at).bytes());
-        let received = recv.iter().map(RowsMut::bytes);
-        let longest = sent.chain(received).filter(|len| *len > SMALL).max();
-        let steps = longest.unwrap_or(0).div_ceil(self.step());
+        let sizes = self.sizes(recv);
+        let sent = self
+            .others()
+            .map(|at| (piece(send, at).bytes(), sizes[self.at]));
+        let received = recv.iter().map(RowsMut::bytes).zip(sizes.iter().copied());
+        let steps = |(len, size): (usize, usize)| span(len, 0, len).len().div_ceil(size);
+        let steps = sent.chain(received).map(steps).max().unwrap_or(0);
         let mut own = None;
         let mut targets = Vec::with_capacity(recv.len());
         for (at, target) in recv.iter_mut().enumerate() {
@@ -93,19 +104,19 @@ impl<'m> Moving<'m> {
                 Target::Filled
             } else if target.is_one_run() {
                 let run = target.as_mut_slice().unwrap_or_default();
-                Target::Run(run.chunks_mut(self.step()))
+                Target::Run(run.chunks_mut(sizes[at]))
             } else {
                 Target::Rows(target)
             });
         }
-        let mut next = (steps > 0).then(|| self.begin(0, send, &mut targets, rooms));
+        let mut next = (steps > 0).then(|| self.begin(0, &sizes, send, &mut targets, rooms));
         if let Some(own) = own {
             own.copy_from(piece(send, self.at));
         }
         for step in 1..=steps {
             let now = next.take();
             if step < steps {
-                next = Some(self.begin(step, send, &mut targets, rooms));
+                next = Some(self.begin(step, &sizes, send, &mut targets, rooms));
             }
             if let Some(now) = now {
                 self.end(now, &mut targets, rooms);
@@ -116,6 +127,7 @@ impl<'m> Moving<'m> {
     fn begin<'a>(
         &self,
         step: usize,
+        sizes: &[usize],
         send: &'a [Rows<'_>],
         targets: &mut [Target<'a, '_>],
         rooms: &mut Rooms,
@@ -133,9 +145,9 @@ impl<'m> Moving<'m> {
                     }
                 }
                 Target::Rows(rows) => {
-                    let span = span(rows.bytes(), step, self.step());
+                    let span = span(rows.bytes(), step, sizes[at]);
                     if !span.is_empty() {
-                        let room = rooms.take(self.step());
+                        let room = rooms.take(sizes[at]);
                         flight.receive_room(room, span.len(), self.rank(at), Tag::Data);
                         arriving.push((at, span));
                     }
@@ -145,11 +157,11 @@ impl<'m> Moving<'m> {
         }
         for at in self.others() {
             let piece = piece(send, at);
-            let span = span(piece.bytes(), step, self.step());
+            let span = span(piece.bytes(), step, sizes[self.at]);
             if let Some(run) = piece.as_slice() {
                 flight.send(&run[span], self.rank(at), Tag::Data);
             } else if !span.is_empty() {
-                let mut room = rooms.take(self.step());
+                let mut room = rooms.take(span.len());
                 piece.read(span.start, &mut room[..span.len()]);
                 flight.send_room(room, span.len(), self.rank(at), Tag::Data);
             }

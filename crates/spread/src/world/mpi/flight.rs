@@ -60,7 +60,7 @@ pub(super) struct Landed {
 }
 
 /// MPI counts in 32 bits. What is longer than this many bytes goes in pieces; few enough that none of them is felt.
-const LARGEST: usize = 32 << 20;
+pub(super) const LARGEST: usize = 32 << 20;
 
 impl<'a> Flight<'a> {
     pub(super) fn new(link: &'a Link) -> Flight<'a> {
