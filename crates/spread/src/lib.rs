@@ -24,4 +24,5 @@ pub use local::{Imagined, Local, Ranks};
 pub use mesh::{Line, Mesh};
 pub use path::{Change, local_shape};
 pub use sbp::{NdSbp, Reduction, Sbp};
+pub use stridewise_cpu::{Rows, RowsMut};
 pub use world::{Call, Collective, Wire, World};

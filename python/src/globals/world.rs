@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use stridewise::call::Look;
 use stridewise::spread::world::agree::timeout_of;
-use stridewise::spread::{Call, Collective, Line, Wire, World};
+use stridewise::spread::{Call, Collective, Line, Rows, RowsMut, Wire, World};
 use stridewise::table::ParamKind;
 use stridewise::{DType, Error, Result};
 
@@ -42,6 +42,16 @@ impl Wire for Unlocked {
 
     fn collective(&self, line: Line, call: &Call<'_>, send: &[u8], recv: &mut [u8]) -> Result<()> {
         surely_unlocked(|| self.0.wire().collective(line, call, send, recv))
+    }
+
+    fn exchange(
+        &self,
+        line: Line,
+        call: &Call<'_>,
+        send: &[Rows<'_>],
+        recv: &mut [RowsMut<'_>],
+    ) -> Result<()> {
+        surely_unlocked(|| self.0.wire().exchange(line, call, send, recv))
     }
 
     fn tell(&self, line: Line, operator: &str, message: &[u8]) -> Result<Vec<Vec<u8>>> {
