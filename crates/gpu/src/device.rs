@@ -75,25 +75,27 @@ impl Device {
         let number = OPENED.fetch_add(1, Ordering::Relaxed);
         let info = Info::of(adapter, number, &limits);
         let trouble = Trouble::watch(&raw, info.title());
-        let slots = raw.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: SLOTS as u64 * 4,
-            usage: pool::USAGE,
-            mapped_at_creation: false,
-        });
-        let device = Device(Arc::new(Inner {
-            pipelines: Pipelines::new(&raw),
-            pool: Mutex::new(Pool::default()),
-            batch: Mutex::new(Batch::new(&limits, slots)),
-            adds_itself: AtomicBool::new(false),
-            counters: Counters::default(),
-            info,
-            raw,
-            queue,
-            trouble,
-        }));
-        device.let_add(arithmetic::adds_as_we_do(&device));
-        Ok(device)
+        let fresh = |adds_itself| {
+            let slots = raw.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: SLOTS as u64 * 4,
+                usage: pool::USAGE,
+                mapped_at_creation: false,
+            });
+            Device(Arc::new(Inner {
+                pipelines: Pipelines::new(&raw),
+                pool: Mutex::new(Pool::default()),
+                batch: Mutex::new(Batch::new(&limits, slots)),
+                adds_itself: AtomicBool::new(adds_itself),
+                counters: Counters::default(),
+                info: info.clone(),
+                raw: raw.clone(),
+                queue: queue.clone(),
+                trouble: trouble.clone(),
+            }))
+        };
+        // The trial leaves no buffers and no counts behind.
+        Ok(fresh(arithmetic::adds_as_we_do(&fresh(false))))
     }
 
     /// Whether kernels may use its own addition of `f32`.

@@ -20,6 +20,8 @@ const BLOCK: usize = 128;
 const LANES: usize = 8;
 /// How many sums a thread combines.
 const GROUP: usize = 16;
+/// For more blocks there may be no eight threads each.
+const MANY: usize = 1 << 28;
 /// With fewer terms one thread takes them all, however they lie.
 const FEW: usize = 32;
 
@@ -40,7 +42,7 @@ pub(crate) fn sum(gpu: &Gpu, x: &Tensor, axes: &[usize], dtype: DType) -> Result
     let threads = outputs.saturating_mul(blocks);
     let by = if blocks == 1 && to.lanes() > 1 {
         By::Words
-    } else if terms < FEW || kept.is_nearer_than(&reduced) {
+    } else if terms < FEW || kept.is_nearer_than(&reduced) || threads > MANY {
         By::Columns
     } else {
         By::Rows
