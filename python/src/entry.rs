@@ -20,8 +20,9 @@ use stridewise::{Cpu, Error, Tensor, take_into};
 
 use crate::arguments::{Object, Raised};
 use crate::docs::docstring;
+use crate::elsewhere;
 use crate::foreign;
-use crate::globals::{self, PyGlobal};
+use crate::globals::PyGlobal;
 use crate::gradients;
 use crate::graphs::{self, symbolic::PySymbolic};
 use crate::seldom;
@@ -239,8 +240,8 @@ fn answer_seldom<'py>(
     out: Option<Object<'py>>,
     label: Option<&String>,
 ) -> Result<Py<PyAny>, Raised> {
-    if let Some(call) = globals::wanted(all(given, named))? {
-        return call.answer(line, given, named, out);
+    if let Some(answer) = elsewhere::answer(line, given, named, out.as_ref())? {
+        return Ok(answer);
     }
     if let Some(graph) = graphs::trace::wanted(all(given, named))? {
         graph.at(graphs::trace::source(py), label.cloned());

@@ -4,6 +4,7 @@
 mod arguments;
 mod docs;
 mod dtype;
+mod elsewhere;
 mod entry;
 mod errors;
 mod files;
