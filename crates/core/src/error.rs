@@ -66,6 +66,8 @@ families! {
     gradient Gradient
     /// Ranks do not go together: one is lost, calls something else, or has other sizes.
     world World
+    /// A device such as a GPU is not there, was lost, or is not the one that holds the tensor.
+    device Device
 }
 
 /// The details of an [`Error`]. Fields that do not apply are `None`.

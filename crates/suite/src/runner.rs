@@ -93,6 +93,7 @@ pub enum Family {
     File,
     TooEarly,
     World,
+    Device,
 }
 
 /// The family of an error.
@@ -109,6 +110,7 @@ pub fn family(error: &Error) -> Family {
         Error::File(_) => Family::File,
         Error::TooEarly(_) => Family::TooEarly,
         Error::World(_) => Family::World,
+        Error::Device(_) => Family::Device,
         other => panic!("the suite does not know the family of {other:?}"),
     }
 }

@@ -356,8 +356,8 @@ impl PyGraph {
                 .map_err(|raised| raised.exception(py, "graph", None))?;
             vars.push(gradients::var(x.get()));
         }
-        let constant = |tensor: &Tensor| tape.constant(tensor.clone());
-        let results = self.program.run_on(&tape, &constant, &vars).or_raise(py)?;
+        let constant = |tensor: &Tensor| Ok(tape.constant(tensor.clone()));
+        let results = self.program.run_on(&tape, constant, &vars).or_raise(py)?;
         let results = results
             .into_iter()
             .map(|x| Ok(gradients::var_object(py, x)?.into_any()));
