@@ -12,6 +12,8 @@ use std::thread::LocalKey;
 use pyo3::prelude::*;
 use stridewise::operators::{TABLE, call_at};
 use stridewise::spread::on_behalf_of;
+#[cfg(feature = "gpu")]
+use stridewise::Gpu;
 use stridewise::{Cpu, Engine, Error, Result, Spread, Tape, Tensor, Value};
 
 use crate::arguments::{Object, Raised};
@@ -45,6 +47,11 @@ pub(crate) trait Away:
 
     /// Whether the result of an operator is the very tensor it was given.
     fn is_same(operator: &'static str, given: &Self::Value, result: &Self::Value) -> bool;
+
+    /// Whether what a graph has placed there once can be used by another engine, beside its tensors.
+    fn keeps_constants(&self, _other: &Self) -> bool {
+        false
+    }
 }
 
 /// The first of these tensors in a call, and the operator; for all calls that stand within each other.
@@ -153,6 +160,10 @@ pub(crate) fn answer<'py>(
     if let Some(call) = wanted::<Spread<Cpu>>(all())? {
         return call.answer(line, given, named, out).map(Some);
     }
+    #[cfg(feature = "gpu")]
+    if let Some(call) = wanted::<Gpu>(all())? {
+        return call.answer(line, given, named, out).map(Some);
+    }
     Ok(None)
 }
 
@@ -174,6 +185,10 @@ pub(crate) fn of_class<W: OfClass>(
 ) -> Result<W::Done, Raised> {
     if let Some(call) = wanted::<Spread<Cpu>>(arguments.iter())? {
         return Ok(call.during(operator, || work.done::<<Spread<Cpu> as Away>::Class>()));
+    }
+    #[cfg(feature = "gpu")]
+    if let Some(call) = wanted::<Gpu>(arguments.iter())? {
+        return Ok(call.during(operator, || work.done::<<Gpu as Away>::Class>()));
     }
     Ok(work.done::<PyTensor>())
 }
