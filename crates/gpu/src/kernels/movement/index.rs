@@ -1,0 +1,75 @@
+//! Indices as kernels read them, and the check that finds those outside.
+
+use std::sync::{Arc, LazyLock};
+
+use stridewise_core::Result;
+use stridewise_core::dtype::Family;
+use stridewise_core::engine::Along;
+use stridewise_core::params::Mode;
+
+use crate::device::Device;
+use crate::faults::Fault;
+use crate::kernels::Kernel;
+use crate::kernels::places::Places;
+use crate::tensor::Tensor;
+
+/// WGSL that turns the elements of an input `index: array<u32>` into cells: `index_cell(p, i)` for the element of
+/// number `i`, where [`words`] lie at `params[p]`. Outside it is `OUTSIDE`.
+pub const INDEX: &str = include_str!("index.wgsl");
+
+/// The words for `index_cell`: an index that addresses so many cells.
+pub fn words(index: &Tensor, cells: usize, mode: Mode) -> Vec<u32> {
+    let dtype = index.dtype();
+    let mode = match mode {
+        Mode::Raise => 0,
+        Mode::Wrap => 1,
+        Mode::Clip => 2,
+        Mode::Fill(_) => 3,
+    };
+    let mut words = vec![
+        dtype.width().trailing_zeros(),
+        u32::from(dtype.family() == Family::Signed),
+        cells as u32,
+        mode,
+    ];
+    words.extend(Places::of(index.layout()).words());
+    words
+}
+
+/// Checks that every index lies in `-n..n` of the cells of a source, when the device comes to it. Whatever is computed
+/// with the index must [blame](crate::Storage::blame) the fault.
+pub(crate) fn check(
+    device: &Device,
+    index: &Tensor,
+    source: &[usize],
+    along: &Along,
+) -> Result<Arc<Fault>> {
+    let cells = along.cells(source);
+    let mut params = vec![0, index.count() as u32];
+    params.extend(words(index, cells, Mode::Raise));
+    device.check(&CHECK, &mut params, index, source, along)
+}
+
+/// Notes the first bad position as its complement, so that 0 means none and the first is the largest.
+static CHECK: LazyLock<Kernel> = LazyLock::new(|| {
+    let source = format!(
+        "
+@group(0) @binding(1) var<storage, read_write> slots: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read> index: array<u32>;
+{INDEX}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let i = thread(id);
+    if (i < params[1] && index_cell(2u, i) == OUTSIDE) {{
+        atomicMax(&slots[params[0]], ~i);
+    }}
+}}
+"
+    );
+    Kernel::new("check of indices", 1, source)
+});
+
+/// Every kernel.
+pub(super) fn all() -> Vec<Kernel> {
+    vec![CHECK.clone()]
+}
