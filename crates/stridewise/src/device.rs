@@ -21,7 +21,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use stridewise_core::{Engine, Result, Value};
+use stridewise_core::{Engine, Result};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_gpu::Gpu;
 
@@ -126,7 +126,7 @@ impl To<Cpu> for stridewise_gpu::Tensor {
 
 impl To<Gpu> for stridewise_gpu::Tensor {
     fn to(&self, device: &Device<Gpu>) -> Result<stridewise_gpu::Tensor> {
-        match self.engine().info() == device.info() {
+        match self.device().is(device.device()) {
             true => Ok(self.clone()),
             false => device.upload(&self.download()?),
         }

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::LocalKey;
 
 use pyo3::prelude::*;
-use stridewise::operators::{TABLE, call_at};
-use stridewise::spread::on_behalf_of;
 #[cfg(feature = "gpu")]
 use stridewise::Gpu;
+use stridewise::operators::{TABLE, call_at};
+use stridewise::spread::on_behalf_of;
 use stridewise::{Cpu, Engine, Error, Result, Spread, Tape, Tensor, Value};
 
 use crate::arguments::{Object, Raised};
@@ -47,11 +47,6 @@ pub(crate) trait Away:
 
     /// Whether the result of an operator is the very tensor it was given.
     fn is_same(operator: &'static str, given: &Self::Value, result: &Self::Value) -> bool;
-
-    /// Whether what a graph has placed there once can be used by another engine, beside its tensors.
-    fn keeps_constants(&self, _other: &Self) -> bool {
-        false
-    }
 }
 
 /// The first of these tensors in a call, and the operator; for all calls that stand within each other.
@@ -88,6 +83,11 @@ impl<E: Away> Call<E> {
         Call(first.clone())
     }
 
+    /// The engine that runs it.
+    pub(crate) fn engine(&self) -> E {
+        self.0.engine()
+    }
+
     /// Does something in which numbers are taken for tensors beside the first one.
     pub(crate) fn during<T>(&self, operator: &'static str, work: impl FnOnce() -> T) -> T {
         E::notes()
@@ -108,7 +108,7 @@ impl<E: Away> Call<E> {
         if out.is_some_and(|out| !out.get().is_none()) {
             return Err(E::no_out().at_argument("out").into());
         }
-        let tape = Tape::over(self.0.engine());
+        let tape = Tape::over(self.engine());
         self.during(TABLE[line].name, || call_at(&tape, line, given, named))
     }
 }

@@ -1,7 +1,7 @@
 //! A build without GPUs.
 
 use pyo3::prelude::*;
-use stridewise::{Error, Result};
+use stridewise::{Error, Program, Result};
 
 use super::Known;
 use crate::arguments::Raised;
@@ -26,4 +26,16 @@ pub(crate) fn info() -> Result<Known> {
 
 pub(crate) fn counts() -> Result<[u64; 5]> {
     Err(none())
+}
+
+/// What a graph has on a GPU.
+pub(crate) type OnGpu = ();
+
+pub(crate) fn results<'py>(
+    _: Python<'py>,
+    _: &Program,
+    _: &OnGpu,
+    _: &[Bound<'py, PyAny>],
+) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    Ok(None)
 }

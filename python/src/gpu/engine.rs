@@ -26,15 +26,14 @@ impl Away for Gpu {
     }
 
     fn require_together(first: &OnGpu, other: &OnGpu) -> Result<()> {
-        let (first, other) = (first.engine(), other.engine());
-        let (a, b) = (first.info(), other.info());
-        match a.number == b.number {
+        let (a, b) = (first.device(), other.device());
+        match a.is(b) {
             true => Ok(()),
-            false => Err(Error::device(format!(
-                "tensors of GPU {} ({}) and of GPU {} ({}) are in one call",
-                a.number, a.name, b.number, b.name
-            ))
-            .help("bring both to one device: `x.to(\"cpu\").to(\"gpu\")`")),
+            false => Err(
+                Error::device(format!("tensors of {a} and of {b} are in one call"))
+                    .sizes(a, b)
+                    .help("bring both to one device: `x.to(\"cpu\").to(\"gpu\")`"),
+            ),
         }
     }
 
@@ -45,8 +44,8 @@ impl Away for Gpu {
     fn mixed(gpu: &OnGpu, local: &Tensor) -> Error {
         let of = |dtype, shape: &[usize]| format!("{dtype} of shape {}", tuple(shape));
         Error::device(format!(
-            "a tensor on the GPU ({}), {}, and one on the CPU, {}, are in one call",
-            gpu.engine().info().name,
+            "a tensor on {}, {}, and one on the CPU, {}, are in one call",
+            gpu.device(),
             of(gpu.dtype(), gpu.shape()),
             of(local.dtype(), local.shape())
         ))
@@ -63,10 +62,6 @@ impl Away for Gpu {
         given.dtype() == result.dtype()
             && given.layout() == result.layout()
             && given.shares_storage_with(result)
-    }
-
-    fn keeps_constants(&self, other: &Gpu) -> bool {
-        self.info().number == other.info().number
     }
 }
 

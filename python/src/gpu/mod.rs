@@ -5,6 +5,8 @@ mod absent;
 #[cfg(feature = "gpu")]
 mod engine;
 #[cfg(feature = "gpu")]
+mod graph;
+#[cfg(feature = "gpu")]
 mod tensor;
 
 use pyo3::prelude::*;
@@ -12,9 +14,11 @@ use pyo3::types::PyString;
 use stridewise::{Error, Tensor};
 
 #[cfg(not(feature = "gpu"))]
-pub(crate) use absent::{PyGpu, counts, info, moved};
+pub(crate) use absent::{OnGpu, PyGpu, counts, info, moved, results};
 #[cfg(feature = "gpu")]
 pub(crate) use engine::{counts, info};
+#[cfg(feature = "gpu")]
+pub(crate) use graph::{OnGpu, results};
 #[cfg(feature = "gpu")]
 pub(crate) use tensor::{PyGpu, moved};
 

@@ -341,8 +341,7 @@ impl PyGpu {
 
     /// One number by Python's rules for it; several only without a specification.
     fn __format__<'py>(&self, py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.here(py, "format")?
-            .call_method1("__format__", (spec,))
+        self.here(py, "format")?.call_method1("__format__", (spec,))
     }
 }
 

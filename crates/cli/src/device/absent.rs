@@ -32,6 +32,6 @@ pub(crate) fn chain(
 }
 
 /// What a model gives on the GPU, by name.
-pub(crate) fn model(_: &Model, _: Vec<(String, Tensor)>) -> Result<Vec<(String, Tensor)>, Failure> {
+pub(crate) fn model(_: &Model, _: Vec<(&str, Tensor)>) -> Result<Vec<(String, Tensor)>, Failure> {
     Err(none().into())
 }

@@ -49,7 +49,7 @@ fn blamed(program: &Program, error: Error) -> Failure {
 /// What a model gives on the GPU, by name.
 pub(crate) fn model(
     model: &Model,
-    inputs: Vec<(String, Tensor)>,
+    inputs: Vec<(&str, Tensor)>,
 ) -> Result<Vec<(String, Tensor)>, Failure> {
     let gpu = Device::gpu()?;
     let constant = |dtype, shape: &[usize], bytes: &[u8]| -> Result<stridewise::gpu::Tensor> {

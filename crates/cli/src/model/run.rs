@@ -38,7 +38,7 @@ pub(crate) fn walked<E: Engine>(
     model: &Model,
     engine: &E,
     constant: impl Fn(DType, &[usize], &[u8]) -> Result<E::Value, Error>,
-    inputs: Vec<(String, E::Value)>,
+    inputs: Vec<(&str, E::Value)>,
 ) -> Result<Vec<(String, E::Value)>, Failure> {
     let placed = model.place(engine, constant).map_err(failed)?;
     let progress = Progress::new(model.nodes().len());
