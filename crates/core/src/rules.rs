@@ -1,7 +1,9 @@
 //! The shapes that primitives give and the errors they raise, shared by every engine.
 
+use crate::dtype::DType;
 use crate::engine::Along;
 use crate::error::{Error, Result};
+use crate::params::Mode;
 use crate::size::{Shape, Size, Truth, tuple};
 
 /// The shape of a gather; an error where source and index do not go together.
@@ -33,6 +35,31 @@ pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result
             }
             Ok(shape)
         }
+    }
+}
+
+/// The shape of a gather or scatter that can be run: the index is of integers and goes with the source, and there is
+/// something to read.
+pub fn addressed(
+    source: &[usize],
+    index: &[usize],
+    index_dtype: DType,
+    along: &Along,
+    mode: Mode,
+) -> Result<Shape> {
+    let dims = gather_shape(source, index, along)?;
+    if !index_dtype.is_integer() {
+        return Err(Error::dtype(format!(
+            "an index of dtype {index_dtype} is not an integer"
+        )));
+    }
+    let reads = !index.contains(&0) && !matches!(mode, Mode::Fill(_));
+    match reads && along.cells(source) == 0 {
+        true => Err(
+            Error::index("the source is empty, so there is nothing to read")
+                .note("source shape", tuple(source)),
+        ),
+        false => Ok(dims),
     }
 }
 
@@ -71,6 +98,20 @@ pub fn concat_shape<'a, S: Size>(
         })?;
     }
     Ok(total)
+}
+
+/// The one dtype of tensors that stand one after another.
+pub fn concat_dtype(dtypes: impl IntoIterator<Item = DType>) -> Result<DType> {
+    let mut dtypes = dtypes.into_iter();
+    let first = dtypes
+        .next()
+        .ok_or_else(|| Error::argument("there are no tensors"))?;
+    match dtypes.find(|dtype| *dtype != first) {
+        None => Ok(first),
+        Some(other) => {
+            Err(Error::dtype(format!("{other} cannot stand behind {first}")).sizes(first, other))
+        }
+    }
 }
 
 /// The length of the index that reads slice `i` `counts[i]` times.

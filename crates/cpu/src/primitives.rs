@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::layout::Seen;
 use stridewise_core::params::{Mode, Scalar};
-use stridewise_core::rules::{bad_index, concat_shape, gather_shape, sum_shape};
+use stridewise_core::rules::{self, bad_index, concat_dtype, concat_shape, sum_shape};
 use stridewise_core::size::{Shape, tuple};
 use stridewise_core::smallvec::SmallVec;
 use stridewise_core::{Axis, DType, Error, Layout, Result};
@@ -207,14 +207,8 @@ impl<R: Rooms> Primitives<'_, R> {
     /// As [`Engine::concat`].
     pub fn concat(self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
         let dims = concat_shape(xs.iter().map(|x| x.shape()), axis)?;
-        if let Some(other) = xs.iter().find(|x| x.dtype() != xs[0].dtype()) {
-            return Err(Error::dtype(format!(
-                "{} cannot stand behind {}",
-                other.dtype(),
-                xs[0].dtype()
-            )));
-        }
-        let made = Unfinished::new(self.0, xs[0].dtype(), &dims)?;
+        let dtype = concat_dtype(xs.iter().map(|x| x.dtype()))?;
+        let made = Unfinished::new(self.0, dtype, &dims)?;
         let width = made.dtype.width();
         let strides = made.layout.strides();
         let mut before = 0;
@@ -330,29 +324,14 @@ pub(crate) unsafe fn gather(
     gathered.map_err(|bad| outside(bad, source, index, along))
 }
 
-/// What kernels rely on in a gather or scatter: an integer index that goes with the source, and something to
-/// read. Gives the shape of the result.
+/// What kernels rely on in a gather or scatter, and the shape of the result.
 pub(crate) fn addressed(
     source: &Tensor,
     index: &Tensor,
     along: &Along,
     mode: Mode,
 ) -> Result<Shape> {
-    let dims = gather_shape(source.shape(), index.shape(), along)?;
-    if !index.dtype().is_integer() {
-        return Err(Error::dtype(format!(
-            "an index of dtype {} is not an integer",
-            index.dtype()
-        )));
-    }
-    let reads = index.count() > 0 && !matches!(mode, Mode::Fill(_));
-    match reads && along.cells(source.shape()) == 0 {
-        true => Err(
-            Error::index("the source is empty, so there is nothing to read")
-                .note("source shape", tuple(source.shape())),
-        ),
-        false => Ok(dims),
-    }
+    rules::addressed(source.shape(), index.shape(), index.dtype(), along, mode)
 }
 
 fn bounds(mode: Mode, dtype: DType) -> Bounds {

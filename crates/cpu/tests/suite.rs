@@ -1,6 +1,6 @@
 //! The engine-neutral suite on the CPU.
 
-use stridewise_core::layout::Layout;
+use stridewise_core::{Layout, Result};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_suite::{Input, Observed, Runner};
 
@@ -26,17 +26,14 @@ impl Runner for CpuRunner {
             .unwrap_or_else(|error| panic!("{spec:?} cannot be made: {error}"))
     }
 
-    fn observe(&self, x: &Tensor) -> Observed {
-        let elements = x
-            .to_bytes()
-            .unwrap_or_else(|error| panic!("{x:?} cannot be read: {error}"));
-        Observed {
+    fn observe(&self, x: &Tensor) -> Result<Observed> {
+        Ok(Observed {
             dtype: x.dtype(),
             shape: x.shape().to_vec(),
             strides: Some(x.strides().to_vec()),
             storage: Some(x.storage_ptr().addr()),
-            elements: Some(elements),
-        }
+            elements: Some(x.to_bytes()?),
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use stridewise_core::layout::Layout;
+use stridewise_core::{Layout, Result};
 use stridewise_dry::{Dry, Sketch};
 use stridewise_suite::{Input, Observed, Runner};
 
@@ -47,14 +47,14 @@ impl Runner for DryRunner {
         self.engine.with_layout(spec.dtype, layout)
     }
 
-    fn observe(&self, x: &Sketch) -> Observed {
-        Observed {
+    fn observe(&self, x: &Sketch) -> Result<Observed> {
+        Ok(Observed {
             dtype: x.dtype(),
             shape: x.shape().to_vec(),
             strides: Some(x.strides().to_vec()),
             storage: Some(self.storage(x)),
             elements: None,
-        }
+        })
     }
 }
 

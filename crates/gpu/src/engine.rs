@@ -12,7 +12,7 @@ use stridewise_cpu::Cpu;
 use crate::device::{Counts, Device, Info, lock};
 use crate::faults::within;
 use crate::kernels::arithmetic;
-use crate::kernels::movement::copy;
+use crate::kernels::movement::{concat, copy, fill, gather};
 use crate::tensor::Tensor;
 
 /// The engine that runs on a GPU. A clone is the same engine.
@@ -123,7 +123,7 @@ impl Engine for Gpu {
     }
 
     fn full(&self, dtype: DType, value: Scalar, sizes: &[usize]) -> Result<Tensor> {
-        self.upload(&Cpu.full(dtype, value, sizes)?)
+        fill::full(&self.device, dtype, value, sizes)
     }
 
     fn range(&self, dtype: DType, start: Scalar, step: Scalar, len: usize) -> Result<Tensor> {
@@ -197,8 +197,7 @@ impl Engine for Gpu {
 
     fn gather(&self, source: &Tensor, index: &Tensor, along: &Along, mode: Mode) -> Result<Tensor> {
         self.require_here(&[source, index])?;
-        let (source, index) = (source.download()?, index.download()?);
-        self.upload(&Cpu.gather(&source, &index, along, mode)?)
+        gather::gather(self, source, index, along, mode)
     }
 
     fn scatter_add(
@@ -220,11 +219,7 @@ impl Engine for Gpu {
 
     fn concat(&self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
         self.require_here(xs)?;
-        let xs = xs
-            .iter()
-            .map(|x| x.download())
-            .collect::<Result<Vec<_>>>()?;
-        self.upload(&Cpu.concat(&xs.iter().collect::<Vec<_>>(), axis)?)
+        concat::concat(&self.device, xs, axis)
     }
 
     fn cast(&self, x: &Tensor, dtype: DType) -> Result<Tensor> {

@@ -162,6 +162,17 @@ impl Tensor {
         })
     }
 
+    /// The elements in main memory under the same strides: what the layout reaches travels, however often it is seen.
+    pub fn download_as_it_lies(&self) -> Result<stridewise_cpu::Tensor> {
+        let (reach, width) = (self.layout.reach(), self.dtype.width());
+        let row = stridewise_cpu::Tensor::from_writer(self.dtype, &[reach.len()], |bytes| {
+            self.device()
+                .read(&self.storage, reach.start * width, bytes)
+        })?;
+        let offset = self.layout.offset() - reach.start;
+        row.with_layout(Layout::new(width, self.shape(), self.strides(), offset)?)
+    }
+
     /// Where the element of a row-major number lies, in elements.
     pub(crate) fn layout_place(&self, number: usize) -> usize {
         let (mut rest, mut place) = (number, self.layout.offset());

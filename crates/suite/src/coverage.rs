@@ -35,7 +35,7 @@ pub fn check<R: Runner>(runner: &R) {
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 
-    let seen = runner.observe(&runner.input(&Input::f32(&[2, 3])));
+    let seen = runner.see(&runner.input(&Input::f32(&[2, 3])));
     assert_eq!(seen.elements.is_some(), R::HOLDS_DATA);
     assert_eq!(seen.shape, [2, 3]);
 }

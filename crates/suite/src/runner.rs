@@ -28,8 +28,14 @@ pub trait Runner {
     /// A tensor in storage of its own.
     fn input(&self, spec: &Input) -> ValueOf<Self>;
 
-    /// What can be seen of a tensor.
-    fn observe(&self, x: &ValueOf<Self>) -> Observed;
+    /// What can be seen of a tensor; an error where the engine only finds out now that it could not be made.
+    fn observe(&self, x: &ValueOf<Self>) -> Result<Observed>;
+
+    /// What can be seen of a tensor that is known to be good.
+    fn see(&self, x: &ValueOf<Self>) -> Observed {
+        let seen = self.observe(x);
+        seen.unwrap_or_else(|error| panic!("a tensor cannot be read: {error}"))
+    }
 }
 
 /// What can be seen of a tensor.
@@ -138,16 +144,23 @@ pub fn run<R: Runner>(runner: &R, call: &Call) -> Ran {
         .iter()
         .map(|(name, arg)| (name.to_string(), convert(runner, arg, &mut made)))
         .collect();
-    let look = || made.iter().map(|x| runner.observe(x)).collect::<Vec<_>>();
+    let look = || made.iter().map(|x| runner.see(x)).collect::<Vec<_>>();
     let inputs = look();
     for seen in &inputs {
         assert_eq!(seen.elements.is_some(), R::HOLDS_DATA, "{call}");
     }
     let outcome = operators::call(&runner.engine(), call.operator, Args { positional, named });
-    let outcome = outcome.map(|outcome| match outcome {
-        Outcome::One(x) => Observation::One(runner.observe(&x)),
-        Outcome::Many(xs) => Observation::Many(xs.iter().map(|x| runner.observe(x)).collect()),
-        Outcome::Checked((x, dims)) => Observation::Checked(runner.observe(&x), entries(&dims)),
+    let outcome = outcome.and_then(|outcome| {
+        Ok(match outcome {
+            Outcome::One(x) => Observation::One(runner.observe(&x)?),
+            Outcome::Many(xs) => {
+                let seen = xs.iter().map(|x| runner.observe(x));
+                Observation::Many(seen.collect::<Result<_>>()?)
+            }
+            Outcome::Checked((x, dims)) => {
+                Observation::Checked(runner.observe(&x)?, entries(&dims))
+            }
+        })
     });
     assert_eq!(look(), inputs, "{call} changed its inputs");
     Ran { inputs, outcome }

@@ -21,7 +21,7 @@ impl<R: Runner> Typed<'_, R> {
 
     fn gives(&self, x: Result<ValueOf<R>>, shape: &[usize]) {
         let x = x.unwrap_or_else(|error| panic!("wanted {shape:?}, got {error}"));
-        assert_eq!(self.0.observe(&x).shape, shape);
+        assert_eq!(self.0.see(&x).shape, shape);
     }
 }
 
@@ -83,7 +83,7 @@ pub fn check_conversions<R: Runner>(runner: &R) {
     let (same, dims) = x
         .enforce_shape(pattern![2, _, "c"])
         .expect("the shape fits");
-    assert_eq!(runner.observe(&same), runner.observe(&x));
+    assert_eq!(runner.see(&same), runner.see(&x));
     assert_eq!(dims.to_string(), "[2, 1, 3]");
     let symbol = Symbol::new("c");
     let patterns = [
@@ -120,7 +120,7 @@ pub fn check_scopes<R: Runner>(runner: &R) {
     let (same, dims) = scope
         .enforce(&on.f32(&[4, 3]), pattern!["n", "c"])
         .expect("nothing is bound");
-    assert_eq!(runner.observe(&same).shape, [4, 3]);
+    assert_eq!(runner.see(&same).shape, [4, 3]);
     assert_eq!(dims.to_string(), "[4, 3]");
     assert_eq!((scope.get(&n), scope.get(&c)), (Some(4), Some(3)));
     assert!(

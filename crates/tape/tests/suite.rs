@@ -3,6 +3,7 @@
 
 mod inputs;
 
+use stridewise_core::Result;
 use stridewise_cpu::Cpu;
 use stridewise_suite::{Input, Observed, Runner};
 use stridewise_tape::{Tape, Var};
@@ -29,18 +30,15 @@ impl Runner for TapeRunner {
         }
     }
 
-    fn observe(&self, x: &Var<Cpu>) -> Observed {
+    fn observe(&self, x: &Var<Cpu>) -> Result<Observed> {
         let x = x.value();
-        let elements = x
-            .to_bytes()
-            .unwrap_or_else(|error| panic!("{x:?} cannot be read: {error}"));
-        Observed {
+        Ok(Observed {
             dtype: x.dtype(),
             shape: x.shape().to_vec(),
             strides: Some(x.strides().to_vec()),
             storage: Some(x.storage_ptr().addr()),
-            elements: Some(elements),
-        }
+            elements: Some(x.to_bytes()?),
+        })
     }
 }
 

@@ -221,7 +221,10 @@ impl Device {
         };
         self.require_alive()?;
         let seen = outcome.and_then(|()| match staging.get_mapped_range(..) {
-            Ok(bytes) => Ok(look(&bytes)),
+            Ok(bytes) => {
+                look(&bytes);
+                Ok(())
+            }
             Err(error) => Err(error.to_string()),
         });
         staging.unmap();

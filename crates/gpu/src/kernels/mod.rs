@@ -48,3 +48,8 @@ impl Kernel {
         format!("{PRELUDE}\n{}", self.source)
     }
 }
+
+/// Every kernel there is, for whoever wants to look at their texts.
+pub fn all() -> Vec<Kernel> {
+    [movement::all(), arithmetic::all()].concat()
+}

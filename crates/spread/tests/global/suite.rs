@@ -1,7 +1,7 @@
 //! The engine-neutral suite on global tensors: on a world of one rank, where they have storage and strides like any
 //! other, and on several, where tensors are split however they can be.
 
-use stridewise_core::layout::Layout;
+use stridewise_core::{Layout, Result};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_spread::{Global, Mesh, Sbp, Spread, World};
 use stridewise_suite::{Input, Observed, Runner};
@@ -46,17 +46,17 @@ impl Runner for Alone {
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn observe(&self, x: &Global<Cpu>) -> Observed {
+    fn observe(&self, x: &Global<Cpu>) -> Result<Observed> {
         let local = x.to_local();
         // What is one value everywhere is one element in memory.
         let one = local.strides().iter().all(|stride| *stride == 0);
-        Observed {
+        Ok(Observed {
             dtype: x.dtype(),
             shape: x.shape().to_vec(),
             strides: (!one).then(|| local.strides().to_vec()),
             storage: Some(local.storage_ptr().addr()),
-            elements: Some(local.to_bytes().unwrap_or_else(|error| panic!("{error}"))),
-        }
+            elements: Some(local.to_bytes()?),
+        })
     }
 }
 
@@ -128,15 +128,15 @@ impl Runner for Several {
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn observe(&self, x: &Global<Cpu>) -> Observed {
-        let all = x.gather().unwrap_or_else(|error| panic!("{error}"));
-        Observed {
+    fn observe(&self, x: &Global<Cpu>) -> Result<Observed> {
+        let all = x.gather()?;
+        Ok(Observed {
             dtype: x.dtype(),
             shape: x.shape().to_vec(),
             strides: None,
             storage: None,
-            elements: Some(all.to_bytes().unwrap_or_else(|error| panic!("{error}"))),
-        }
+            elements: Some(all.to_bytes()?),
+        })
     }
 }
 

@@ -150,7 +150,7 @@ pub fn check_pixels<R: Runner>(runner: &R) {
             .reshape(Sizes::from(back.as_slice()))
             .expect("the axes again");
 
-        let seen = runner.observe(&restored);
+        let seen = runner.see(&restored);
         assert_eq!(seen.shape, shape);
         let numbers = input.reference().numbers();
         let wanted: Vec<u8> = numbers

@@ -174,7 +174,7 @@ pub fn check_plans<R: Runner>(runner: &R) {
             .and_then(|x| x.expand(plan.expand.as_slice()))
             .and_then(|x| x.reshape(plan.reshape_output.as_slice()))
             .expect("reshape, expand, reshape");
-        let (repeated, planned) = (runner.observe(&repeated), runner.observe(&planned));
+        let (repeated, planned) = (runner.see(&repeated), runner.see(&planned));
         assert_eq!(repeated.shape, planned.shape, "{shape:?} × {sizes:?}");
         assert_eq!(repeated.elements, planned.elements, "{shape:?} × {sizes:?}");
     }

@@ -4,13 +4,14 @@ use std::sync::LazyLock;
 
 use stridewise_core::Result;
 
+use super::element;
 use crate::device::Device;
 use crate::kernels::Kernel;
 use crate::kernels::places::Places;
 use crate::storage::Storage;
 use crate::tensor::Tensor;
 
-/// Which part of a packed result is written: of every `whole` elements, those from `start` on.
+/// Which part of a packed result is written: of every `whole` elements, `len` from `start` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) whole: usize,
@@ -21,7 +22,16 @@ pub(crate) struct Part {
 /// A packed tensor with the same elements.
 pub(crate) fn packed(device: &Device, x: &Tensor) -> Result<Tensor> {
     let made = Tensor::made(device, x.dtype(), x.shape())?;
-    let count = x.count();
+    let (width, count) = (x.dtype().width(), x.count());
+    // One run of memory is copied without a kernel.
+    if let Some(start) = Places::of(x.layout())
+        .run()
+        .filter(|at| at * width % 4 == 0)
+    {
+        let bytes = start * width..(start + count) * width;
+        device.copy(x.storage(), bytes, made.storage())?;
+        return Ok(made);
+    }
     let part = Part {
         whole: count,
         start: 0,
@@ -38,50 +48,44 @@ pub(crate) fn into(device: &Device, x: &Tensor, out: &Storage, part: Part) -> Re
         out.inherit(x.storage());
         return Ok(());
     }
-    let places = Places::of(x.layout());
-    let kernel = &KERNELS[width.trailing_zeros() as usize];
-    let mut params: Vec<u32>;
-    let threads;
-    if width >= 4 {
-        // To places: rows of the part's length, a whole apart.
-        let rows = [count / part.len, part.len];
-        let to = Places::along(part.start, &rows, &[part.whole as isize, 1]);
-        let to = to.words();
-        threads = count;
-        params = vec![count as u32, 3, 3 + to.len() as u32];
+    // To rows of the part's length, a whole apart.
+    let rows = [count / part.len, part.len];
+    let to = Places::along(part.start, &rows, &[part.whole as isize, 1]);
+    let from = Places::of(x.layout());
+    // Several elements are moved as one where they lie side by side on both sides.
+    let grain = from.grain(16 / width).min(to.grain(16 / width));
+    if width * grain >= 4 {
+        let (to, from) = (to.coarse(grain).words(), from.coarse(grain).words());
+        let mut params = vec![(count / grain) as u32, 3, 3 + to.len() as u32];
         params.extend(to);
-    } else {
-        // Words of the result: all, or those of the one row that is written.
-        let each = 4 / width;
-        let (first, last) = match count == part.len {
-            true => (part.start / each, (part.start + part.len).div_ceil(each)),
-            false => (0, (count / part.len * part.whole).div_ceil(each)),
-        };
-        threads = last - first;
-        let numbers = [threads, first, part.whole, part.start, part.len, count];
-        params = numbers.map(|n| n as u32).to_vec();
+        params.extend(from);
+        let kernel = &KERNELS[(width * grain).trailing_zeros() as usize];
+        return device.launch(kernel, &params, out, &[x.storage()], count / grain);
     }
-    params.extend(places.words());
-    device.launch(kernel, &params, out, &[x.storage()], threads)
+    // Words of the result: all, or those of the one row that is written.
+    let each = 4 / width;
+    let (first, last) = match rows[0] {
+        1 => (part.start / each, (part.start + part.len).div_ceil(each)),
+        rows => (0, (rows * part.whole).div_ceil(each)),
+    };
+    let numbers = [last - first, first, part.whole, part.start, part.len, count];
+    let mut params = numbers.map(|n| n as u32).to_vec();
+    params.extend(from.words());
+    let kernel = &KERNELS[width.trailing_zeros() as usize];
+    device.launch(kernel, &params, out, &[x.storage()], last - first)
 }
 
 /// By the logarithm of the element's width.
-static KERNELS: LazyLock<[Kernel; 5]> = LazyLock::new(|| {
-    [
-        narrow(1),
-        narrow(2),
-        wide(4, "u32"),
-        wide(8, "vec2<u32>"),
-        wide(16, "vec4<u32>"),
-    ]
-});
+static KERNELS: LazyLock<[Kernel; 5]> =
+    LazyLock::new(|| [narrow(1), narrow(2), wide(4), wide(8), wide(16)]);
 
 /// Every kernel.
-pub(crate) fn all() -> Vec<Kernel> {
+pub(super) fn all() -> Vec<Kernel> {
     KERNELS.to_vec()
 }
 
-fn wide(width: usize, element: &str) -> Kernel {
+fn wide(width: usize) -> Kernel {
+    let element = element(width);
     let source = format!(
         "
 @group(0) @binding(1) var<storage, read_write> out: array<{element}>;

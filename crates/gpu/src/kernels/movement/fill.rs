@@ -11,7 +11,12 @@ use crate::kernels::Kernel;
 use crate::tensor::Tensor;
 
 /// A packed tensor of one value.
-pub(crate) fn full(device: &Device, dtype: DType, value: Scalar, sizes: &[usize]) -> Result<Tensor> {
+pub(crate) fn full(
+    device: &Device,
+    dtype: DType,
+    value: Scalar,
+    sizes: &[usize],
+) -> Result<Tensor> {
     let made = Tensor::made(device, dtype, sizes)?;
     let threads = made.nbytes().div_ceil(16);
     let mut params = vec![threads as u32];
