@@ -348,7 +348,7 @@ fn a_reader_that_leaves_early_is_no_failure() {
 #[test]
 fn every_command_has_help_with_an_example() {
     assert_snapshot!("help", prints(&["--help"]));
-    for name in ["tour", "run", "plan", "explain", "info"] {
+    for name in ["tour", "run", "plan", "explain", "info", "devices"] {
         let help = prints(&[name, "--help"]);
         assert!(
             help.contains("Example") && help.contains(&format!("stridewise {name}")),

@@ -15,6 +15,17 @@ fn devices_tells_which_gpu_there_is() {
     assert!(!gpu.starts_with("none"), "{text}");
 }
 
+#[test]
+fn the_tour_ends_there() {
+    let chapter = prints(&["tour", "GPU"]);
+    assert!(chapter.contains("0 launched, 0 B read"), "{chapter}");
+    assert!(chapter.contains("0 launched, 192 B read"), "{chapter}");
+    assert!(
+        chapter.lines().all(|line| line.chars().count() <= 80),
+        "{chapter}"
+    );
+}
+
 fn saved(folder: &Path, name: &str, x: &Tensor) -> String {
     let path = folder.join(name);
     files::save(&path, x).unwrap_or_else(|error| panic!("{error}"));

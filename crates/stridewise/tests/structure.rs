@@ -71,9 +71,25 @@ fn engines() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn there_are_at_least_two_engines() {
+fn there_are_several_engines() {
     let names: BTreeSet<String> = engines().into_iter().map(|(_, name)| name).collect();
-    assert!(names.contains("Cpu") && names.contains("Dry"), "{names:?}");
+    for engine in ["Cpu", "Dry", "Gpu"] {
+        assert!(names.contains(engine), "{names:?}");
+    }
+}
+
+#[test]
+fn only_the_gpu_engine_knows_how_a_gpu_is_reached() {
+    for folder in ["crates", "python/src"] {
+        for (path, code) in sources(&root().join(folder)) {
+            let own = path.starts_with(root().join("crates/gpu"));
+            assert!(
+                own || !words(&code).any(|word| ["wgpu", "naga", "wgsl"].contains(&word)),
+                "{} reaches past the engine",
+                path.display()
+            );
+        }
+    }
 }
 
 #[test]
