@@ -18,6 +18,7 @@ use std::task::{Context, Poll, Waker};
 
 use stridewise_core::{Error, Result};
 
+use crate::faults::SLOTS;
 use crate::kernels::Kernel;
 use crate::storage::Storage;
 
@@ -72,10 +73,16 @@ impl Device {
         let number = OPENED.fetch_add(1, Ordering::Relaxed);
         let info = Info::of(adapter, number, &limits);
         let trouble = Trouble::watch(&raw, info.title());
+        let slots = raw.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: SLOTS as u64 * 4,
+            usage: pool::USAGE,
+            mapped_at_creation: false,
+        });
         Ok(Device(Arc::new(Inner {
             pipelines: Pipelines::new(&raw),
             pool: Mutex::new(Pool::default()),
-            batch: Mutex::new(Batch::new(&limits)),
+            batch: Mutex::new(Batch::new(&limits, slots)),
             counters: Counters::default(),
             info,
             raw,

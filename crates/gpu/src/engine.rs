@@ -233,6 +233,7 @@ impl Engine for Gpu {
     }
 
     fn run<O: Operator<Self>>(&self, operator: &O, inputs: &[&Tensor]) -> Result<O::Output> {
+        self.require_here(inputs)?;
         within(O::NAME, || operator.lower(self, inputs))
     }
 }

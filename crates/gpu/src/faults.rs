@@ -94,30 +94,38 @@ fn integer(bytes: [u8; 8], dtype: DType) -> i128 {
 }
 
 /// The checks of a device.
-#[derive(Default)]
 pub(crate) struct Faults {
     /// A word for each slot.
-    page: Option<wgpu::Buffer>,
+    page: wgpu::Buffer,
     used: usize,
     made: u64,
     open: Vec<Weak<Fault>>,
 }
 
 impl Faults {
-    /// Where the slots are.
-    pub(crate) fn page(&self) -> Option<&wgpu::Buffer> {
-        self.page.as_ref()
+    /// None yet, with words that are 0.
+    pub(crate) fn new(page: wgpu::Buffer) -> Faults {
+        Faults {
+            page,
+            used: 0,
+            made: 0,
+            open: Vec::new(),
+        }
     }
 
-    /// Sets where the slots are; all are free.
-    pub(crate) fn start(&mut self, page: wgpu::Buffer) {
-        self.page = Some(page);
+    /// Where the slots are.
+    pub(crate) fn page(&self) -> &wgpu::Buffer {
+        &self.page
+    }
+
+    /// All slots are free again, once the page has been cleared.
+    pub(crate) fn start_over(&mut self) {
         self.used = 0;
     }
 
     /// Whether another slot can be taken.
     pub(crate) fn has_room(&self) -> bool {
-        self.page.is_some() && self.used < SLOTS
+        self.used < SLOTS
     }
 
     /// Takes a slot for a check.

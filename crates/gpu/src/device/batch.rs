@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use stridewise_core::Result;
 
 use super::pipelines::Pipeline;
+use super::pool::USAGE;
 use super::{Device, lock};
 use crate::faults::Faults;
 
@@ -58,14 +59,14 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn new(limits: &wgpu::Limits) -> Batch {
+    pub(super) fn new(limits: &wgpu::Limits, slots: wgpu::Buffer) -> Batch {
         Batch {
             commands: Vec::new(),
             arena: Vec::new(),
             align: limits.min_storage_buffer_offset_alignment.max(4) as usize,
             arenas: Vec::new(),
             staged: 0,
-            faults: Faults::default(),
+            faults: Faults::new(slots),
         }
     }
 
@@ -178,9 +179,7 @@ impl Device {
                 self.0.raw.create_buffer(&wgpu::BufferDescriptor {
                     label: None,
                     size: bytes.len().next_power_of_two().max(4096) as u64,
-                    usage: wgpu::BufferUsages::STORAGE
-                        | wgpu::BufferUsages::COPY_SRC
-                        | wgpu::BufferUsages::COPY_DST,
+                    usage: USAGE,
                     mapped_at_creation: false,
                 })
             }

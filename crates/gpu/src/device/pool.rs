@@ -8,7 +8,7 @@ use stridewise_core::{Error, Result};
 use super::{Device, lock};
 
 /// How a buffer is used: bound by kernels, and copied to and from.
-const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+pub(super) const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 

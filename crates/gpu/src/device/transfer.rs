@@ -10,7 +10,7 @@ use stridewise_core::engine::Along;
 use stridewise_core::{Error, Result};
 
 use super::{Device, lock};
-use crate::faults::{Fault, SLOTS};
+use crate::faults::Fault;
 use crate::kernels::Kernel;
 use crate::storage::Storage;
 use crate::tensor::Tensor;
@@ -108,32 +108,24 @@ impl Device {
         source: &[usize],
         along: &Along,
     ) -> Result<Arc<Fault>> {
-        loop {
-            let page = lock(&self.0.batch).faults.page().cloned();
-            let page = match page {
-                Some(page) => page,
-                None => self.buffer(SLOTS * 4)?,
-            };
-            let input = std::iter::once(index.storage().buffer());
-            let launch = self.prepare(kernel, &page, input, index.count())?;
-            let mut batch = lock(&self.0.batch);
-            let now = batch.faults.page().cloned();
-            if now.is_none() || !batch.faults.has_room() && batch.faults.all_open().is_empty() {
-                let page = now.unwrap_or(page);
+        let page = lock(&self.0.batch).faults.page().clone();
+        let input = std::iter::once(index.storage().buffer());
+        let launch = self.prepare(kernel, &page, input, index.count())?;
+        let mut batch = lock(&self.0.batch);
+        while !batch.faults.has_room() {
+            if batch.faults.all_open().is_empty() {
                 batch.clear(&page);
-                batch.faults.start(page);
-                continue;
-            }
-            if !batch.faults.has_room() {
+                batch.faults.start_over();
+            } else {
                 drop(batch);
                 self.settle()?;
-                continue;
+                batch = lock(&self.0.batch);
             }
-            let fault = batch.faults.open(index, source, along);
-            params[0] = fault.slot() as u32;
-            self.add(&mut batch, launch, params)?;
-            return Ok(fault);
         }
+        let fault = batch.faults.open(index, source, along);
+        params[0] = fault.slot() as u32;
+        self.add(&mut batch, launch, params)?;
+        Ok(fault)
     }
 
     /// Sends what waits and brings down some bytes and the outcome of checks.
@@ -152,7 +144,7 @@ impl Device {
                 .map(|fault| fault.slot() + 1)
                 .max()
                 .unwrap_or(0);
-            let page = batch.faults.page().filter(|_| slots > 0).cloned();
+            let page = batch.faults.page().clone();
             if data + slots == 0 {
                 return self.wait();
             }
@@ -168,9 +160,8 @@ impl Device {
                 let at = (at - skip) as u64;
                 batch.copy(storage.buffer(), at, &staging, 0, data as u64);
             }
-            if let Some(page) = page {
-                let bytes = (slots * 4) as u64;
-                batch.copy(&page, 0, &staging, data as u64, bytes);
+            if slots > 0 {
+                batch.copy(&page, 0, &staging, data as u64, slots as u64 * 4);
             }
             (staging, self.submit(&mut batch)?, faults)
         };
