@@ -148,7 +148,7 @@ def spread_out() -> None:
         assert_type(error.help, str | None)
 
 
-def turned(x: sw.GpuTensor) -> sw.GpuTensor:
+def turned_there(x: sw.GpuTensor) -> sw.GpuTensor:
     return x.flip(0)
 
 
@@ -168,7 +168,7 @@ def on_a_gpu() -> None:
     assert_type(sw.concat([x, x]), sw.GpuTensor)
     assert_type(sw.atleast_1d(x, x), list[sw.GpuTensor])
     assert_type(x[0, [1, 0]], sw.GpuTensor)
-    y, pullback = sw.vjp(turned, x.detach())
+    y, pullback = sw.vjp(turned_there, x.detach())
     assert_type(y, sw.GpuTensor)
     assert_type(pullback(y), tuple[sw.GpuTensor, ...])
     sw.sum(x).backward()
