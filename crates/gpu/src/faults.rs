@@ -11,6 +11,7 @@ use stridewise_core::size::Shape;
 use stridewise_core::{DType, Error, Result};
 
 use crate::device::lock;
+use crate::kernels::places::Places;
 use crate::storage::Storage;
 use crate::tensor::Tensor;
 
@@ -70,7 +71,7 @@ impl Fault {
                 let position = !word as usize;
                 let mut bytes = [0; 8];
                 let width = index.dtype().width();
-                let place = index.layout_place(position) * width;
+                let place = Places::of(index.layout()).place(position) * width;
                 read(index.storage(), place, &mut bytes[..width])?;
                 let value = integer(bytes, index.dtype());
                 let error = bad_index(value, position, &self.source, index.shape(), &self.along);

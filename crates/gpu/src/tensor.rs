@@ -172,17 +172,6 @@ impl Tensor {
         let offset = self.layout.offset() - reach.start;
         row.with_layout(Layout::new(width, self.shape(), self.strides(), offset)?)
     }
-
-    /// Where the element of a row-major number lies, in elements.
-    pub(crate) fn layout_place(&self, number: usize) -> usize {
-        let (mut rest, mut place) = (number, self.layout.offset());
-        for (&size, &stride) in self.shape().iter().zip(self.strides()).rev() {
-            let size = size.max(1);
-            place = place.wrapping_add_signed(stride.wrapping_mul((rest % size) as isize));
-            rest /= size;
-        }
-        place
-    }
 }
 
 impl Value for Tensor {

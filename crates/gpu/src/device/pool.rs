@@ -77,7 +77,7 @@ impl Device {
         match self.try_buffer(size) {
             // What waits in the batch may hold on to memory, and so does the pool.
             Err(Error::Memory(_)) => {
-                self.settle()?;
+                self.finish()?;
                 lock(&self.0.pool).clear();
                 self.wait()?;
                 self.try_buffer(size).map_err(|error| match error {

@@ -66,17 +66,32 @@ impl Device {
         Ok(())
     }
 
-    /// Copies bytes of one storage to the start of another; the range begins at a multiple of 4.
-    pub(crate) fn copy(&self, from: &Storage, range: Range<usize>, to: &Storage) -> Result<()> {
+    /// Copies bytes of one storage to a place in another; both places are multiples of 4, and so is the end of the range
+    /// unless it is padding that follows.
+    pub(crate) fn copy(
+        &self,
+        from: &Storage,
+        range: Range<usize>,
+        to: &Storage,
+        at: usize,
+    ) -> Result<()> {
         to.inherit(from);
         let bytes = range.len().next_multiple_of(4) as u64;
         if bytes > 0 {
             self.0.counters.copies.add(1);
             let mut batch = lock(&self.0.batch);
-            batch.copy(from.buffer(), range.start as u64, to.buffer(), 0, bytes);
+            let start = range.start as u64;
+            batch.copy(from.buffer(), start, to.buffer(), at as u64, bytes);
             self.submit_if_long(&mut batch)?;
         }
         Ok(())
+    }
+
+    /// Fills a storage with zeros.
+    pub(crate) fn clear(&self, storage: &Storage) -> Result<()> {
+        let mut batch = lock(&self.0.batch);
+        batch.clear(storage.buffer());
+        self.submit_if_long(&mut batch)
     }
 
     /// Reads bytes of a storage, and raises what it depends on.
@@ -84,7 +99,7 @@ impl Device {
         from.raise()?;
         self.0.counters.bytes_down.add(into.len() as u64);
         if into.is_empty() && from.is_in_doubt() {
-            self.settle()?;
+            self.finish()?;
         }
         for (start, chunk) in (at..).step_by(CHUNK).zip(into.chunks_mut(CHUNK)) {
             self.fetch(Some((from, start)), chunk, true)?;
@@ -93,8 +108,8 @@ impl Device {
         from.raise()
     }
 
-    /// Sends what waits, waits for it, and learns the outcome of every check.
-    pub(super) fn settle(&self) -> Result<()> {
+    /// Sends what waits and waits until it is done; the outcome of every check is known then, but raised by none.
+    pub fn finish(&self) -> Result<()> {
         self.flush()?;
         self.fetch(None, &mut [], true)
     }
@@ -104,13 +119,14 @@ impl Device {
         &self,
         kernel: &Kernel,
         params: &mut [u32],
+        threads: usize,
         index: &Tensor,
         source: &[usize],
         along: &Along,
     ) -> Result<Arc<Fault>> {
         let page = lock(&self.0.batch).faults.page().clone();
         let input = std::iter::once(index.storage().buffer());
-        let launch = self.prepare(kernel, &page, input, index.count())?;
+        let launch = self.prepare(kernel, &page, input, threads)?;
         let mut batch = lock(&self.0.batch);
         while !batch.faults.has_room() {
             if batch.faults.all_open().is_empty() {
@@ -118,7 +134,7 @@ impl Device {
                 batch.faults.start_over();
             } else {
                 drop(batch);
-                self.settle()?;
+                self.finish()?;
                 batch = lock(&self.0.batch);
             }
         }

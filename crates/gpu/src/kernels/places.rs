@@ -56,10 +56,31 @@ impl Places {
         words
     }
 
-    /// Where the run of memory begins that they are, if they are one.
-    pub fn run(&self) -> Option<usize> {
-        let one = matches!(self.axes.as_slice(), [] | [(_, 1)]);
-        one.then_some(self.offset)
+    /// How many elements lie side by side from the first on, and from every further one that many later.
+    pub(crate) fn run_len(&self) -> usize {
+        match self.axes.first() {
+            Some((size, 1)) => *size,
+            _ => 1,
+        }
+    }
+
+    /// How many axes kernels see: at least one.
+    pub(crate) fn rank(&self) -> usize {
+        self.axes.len().max(1)
+    }
+
+    /// The place of an element, from its row-major number.
+    pub(crate) fn place(&self, number: usize) -> usize {
+        let (mut rest, mut place) = (number, self.offset);
+        for (at, &(size, stride)) in self.axes.iter().enumerate() {
+            let (next, index) = match at + 1 == self.axes.len() {
+                true => (0, rest),
+                false => (rest / size, rest % size),
+            };
+            place = place.wrapping_add_signed(stride.wrapping_mul(index as isize));
+            rest = next;
+        }
+        place
     }
 
     /// The greatest power of two, up to `most`, that divides everything but the steps of an innermost run, and that
@@ -118,9 +139,10 @@ mod tests {
     fn axes_that_step_on_are_one() {
         let packed = Places::along(7, &[2, 1, 3, 4], &[12, 99, 4, 1]);
         assert_eq!(packed.words().as_slice(), [1, 7, 24, 1]);
-        assert_eq!(packed.run(), Some(7));
+        assert_eq!((packed.run_len(), packed.place(5)), (24, 12));
         let turned = Places::along(0, &[4, 2, 3], &[1, 12, 4]);
         assert_eq!(turned.words().as_slice(), [2, 0, 6, 4, 4, 1]);
+        assert_eq!((turned.run_len(), turned.place(8)), (1, 9));
         let back = Places::along(5, &[2, 3], &[-3, -1]);
         assert_eq!(back.words().as_slice(), [1, 5, 6, u32::MAX]);
         assert_eq!(Places::along(3, &[], &[]).words().as_slice(), [1, 3, 1, 0]);

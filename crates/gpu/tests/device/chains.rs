@@ -7,10 +7,7 @@ use stridewise_core::{Result, Value};
 use crate::{alone, gpu, row, same};
 
 /// Twenty operators that move data, on any engine.
-fn twenty<V: Value>(x: &V, index: &V) -> Result<V>
-where
-    V: Methods<usize>,
-{
+fn twenty<V: Value + Methods<usize>>(x: &V, index: &V) -> Result<V> {
     let mut x = x.clone();
     for turn in 0..5 {
         x = x.repeat([2])?;

@@ -1,15 +1,24 @@
 //! Copies: elements in any layout to a packed result, or to a part of one.
+//!
+//! There are four ways, from the fastest to the most general: whole runs of memory by the device's own copy; runs of
+//! 16 bytes, one a thread; 16 bytes a thread that it puts together from elements; and single elements.
 
 use std::sync::LazyLock;
 
 use stridewise_core::Result;
 
-use super::element;
+use super::{element, put_together, read};
 use crate::device::Device;
 use crate::kernels::Kernel;
 use crate::kernels::places::Places;
 use crate::storage::Storage;
 use crate::tensor::Tensor;
+
+/// Runs of memory are copied without a kernel if they have so many bytes each, or there is just one.
+const LONG_RUN: usize = 256 << 10;
+
+/// But no more of them than this.
+const MOST_RUNS: usize = 64;
 
 /// Which part of a packed result is written: of every `whole` elements, `len` from `start` on.
 #[derive(Clone, Copy, Debug)]
@@ -22,20 +31,10 @@ pub(crate) struct Part {
 /// A packed tensor with the same elements.
 pub(crate) fn packed(device: &Device, x: &Tensor) -> Result<Tensor> {
     let made = Tensor::made(device, x.dtype(), x.shape())?;
-    let (width, count) = (x.dtype().width(), x.count());
-    // One run of memory is copied without a kernel.
-    if let Some(start) = Places::of(x.layout())
-        .run()
-        .filter(|at| at * width % 4 == 0)
-    {
-        let bytes = start * width..(start + count) * width;
-        device.copy(x.storage(), bytes, made.storage())?;
-        return Ok(made);
-    }
     let part = Part {
-        whole: count,
+        whole: x.count(),
         start: 0,
-        len: count,
+        len: x.count(),
     };
     into(device, x, made.storage(), part)?;
     Ok(made)
@@ -48,40 +47,91 @@ pub(crate) fn into(device: &Device, x: &Tensor, out: &Storage, part: Part) -> Re
         out.inherit(x.storage());
         return Ok(());
     }
-    // To rows of the part's length, a whole apart.
-    let rows = [count / part.len, part.len];
-    let to = Places::along(part.start, &rows, &[part.whole as isize, 1]);
+    let rows = count / part.len;
+    let to = Places::along(part.start, &[rows, part.len], &[part.whole as isize, 1]);
     let from = Places::of(x.layout());
+    if let Some((runs, bytes)) = long_runs(&from, &to, width, count, part) {
+        for (at, to) in runs {
+            device.copy(x.storage(), at..at + bytes, out, to)?;
+        }
+        return Ok(());
+    }
     // Several elements are moved as one where they lie side by side on both sides.
     let grain = from.grain(16 / width).min(to.grain(16 / width));
-    if width * grain >= 4 {
-        let (to, from) = (to.coarse(grain).words(), from.coarse(grain).words());
-        let mut params = vec![(count / grain) as u32, 3, 3 + to.len() as u32];
-        params.extend(to);
-        params.extend(from);
-        let kernel = &KERNELS[(width * grain).trailing_zeros() as usize];
-        return device.launch(kernel, &params, out, &[x.storage()], count / grain);
-    }
-    // Words of the result: all, or those of the one row that is written.
-    let each = 4 / width;
-    let (first, last) = match rows[0] {
-        1 => (part.start / each, (part.start + part.len).div_ceil(each)),
-        rows => (0, (rows * part.whole).div_ceil(each)),
+    let (wide, items) = (width * grain, count / grain);
+    let whole = part.len == part.whole;
+    let (kernel, threads, mut params) = match wide {
+        ..16 if whole => {
+            let near = usize::from(from.rank() <= 2);
+            let (kernel, each) = (&PUT_TOGETHER[near][power(wide)], 16 / wide);
+            (kernel, items.div_ceil(each), vec![items as u32])
+        }
+        4.. => {
+            let to = to.coarse(grain).words();
+            let mut params = vec![items as u32, 2 + to.len() as u32];
+            params.extend(to);
+            (&SINGLE[power(wide)], items, params)
+        }
+        _ => {
+            // Words of the result: all, or those of the one row that is written.
+            let each = 4 / wide;
+            let part = [part.whole, part.start, part.len].map(|n| n / grain);
+            let [whole, start, len] = part;
+            let (first, last) = match rows {
+                1 => (start / each, (start + len).div_ceil(each)),
+                rows => (0, (rows * whole).div_ceil(each)),
+            };
+            let numbers = [last - first, first, whole, start, len, items];
+            let params = numbers.map(|n| n as u32).to_vec();
+            (&SINGLE[power(wide)], last - first, params)
+        }
     };
-    let numbers = [last - first, first, part.whole, part.start, part.len, count];
-    let mut params = numbers.map(|n| n as u32).to_vec();
-    params.extend(from.words());
-    let kernel = &KERNELS[width.trailing_zeros() as usize];
-    device.launch(kernel, &params, out, &[x.storage()], last - first)
+    params.extend(from.coarse(grain).words());
+    device.launch(kernel, &params, out, &[x.storage()], threads)
 }
 
-/// By the logarithm of the element's width.
-static KERNELS: LazyLock<[Kernel; 5]> =
+/// Where runs of memory begin on both sides, and how many bytes they have, if they are long and few.
+fn long_runs(
+    from: &Places,
+    to: &Places,
+    width: usize,
+    count: usize,
+    part: Part,
+) -> Option<(Vec<(usize, usize)>, usize)> {
+    let (a, b) = (from.run_len(), to.run_len());
+    let (len, longer) = (a.min(b), a.max(b));
+    let bytes = len * width;
+    let one = len == count;
+    let few = one || bytes >= LONG_RUN && count / len <= MOST_RUNS;
+    // Words are copied: only the last of a whole result may be cut, since padding follows.
+    let words = bytes.is_multiple_of(4) || one && part.len == part.whole;
+    if !few || !words || !longer.is_multiple_of(len) {
+        return None;
+    }
+    let starts = (0..count).step_by(len);
+    let runs: Vec<_> = starts
+        .map(|at| (from.place(at) * width, to.place(at) * width))
+        .collect();
+    let even = runs.iter().all(|(at, to)| at % 4 == 0 && to % 4 == 0);
+    even.then_some((runs, bytes))
+}
+
+fn power(width: usize) -> usize {
+    width.trailing_zeros() as usize
+}
+
+/// Kernels that move elements one by one, by the logarithm of their width.
+static SINGLE: LazyLock<[Kernel; 5]> =
     LazyLock::new(|| [narrow(1), narrow(2), wide(4), wide(8), wide(16)]);
+
+/// Kernels that put 16 bytes together, for any number of axes and for one or two, by the logarithm of the element's
+/// width.
+static PUT_TOGETHER: LazyLock<[[Kernel; 4]; 2]> =
+    LazyLock::new(|| [false, true].map(|near| [1, 2, 4, 8].map(|width| together(width, near))));
 
 /// Every kernel.
 pub(super) fn all() -> Vec<Kernel> {
-    KERNELS.to_vec()
+    [SINGLE.as_slice(), PUT_TOGETHER.as_flattened()].concat()
 }
 
 fn wide(width: usize) -> Kernel {
@@ -95,7 +145,7 @@ fn wide(width: usize) -> Kernel {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     let i = thread(id);
     if (i < params[0]) {{
-        out[locate(params[1], i)] = source[locate(params[2], i)];
+        out[locate(2u, i)] = source[locate(params[1], i)];
     }}
 }}
 "
@@ -103,7 +153,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     Kernel::new(format!("copy of {width} bytes"), 1, source)
 }
 
-/// Elements that share words: a thread for each word of the result, so that no two write the same.
+/// Elements that share words with others that stay: a thread for each word of the result, so that no two write the
+/// same.
 fn narrow(width: usize) -> Kernel {
     let (each, bits) = (4 / width, 8 * width);
     let mask = (1u64 << bits) - 1;
@@ -142,4 +193,37 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 "
     );
     Kernel::new(format!("copy of {width} bytes"), 1, source)
+}
+
+fn together(width: usize, near: bool) -> Kernel {
+    let (place, axes) = match near {
+        true => ("place_near(lie, i)", "one or two"),
+        false => ("place_in(lie, i)", "all"),
+    };
+    let (element, read) = (element(width.max(4)), read(width, place));
+    let source = format!(
+        "
+@group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> source: array<{element}>;
+
+var<private> lie: Lie;
+
+fn value(i: u32) -> {element} {{
+    return {read};
+}}
+{}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let i = thread(id);
+    lie = lie_at(1u);
+    if (i * {}u < params[0]) {{
+        out[i] = together(i, params[0] - 1u);
+    }}
+}}
+",
+        put_together(width, near),
+        16 / width
+    );
+    let name = format!("copy of {width} bytes, put together along {axes} axes");
+    Kernel::new(name, 1, source)
 }

@@ -10,6 +10,8 @@ use crate::device::Device;
 use crate::kernels::Kernel;
 use crate::tensor::Tensor;
 
+use super::threads_for;
+
 /// A packed tensor of one value.
 pub(crate) fn full(
     device: &Device,
@@ -18,9 +20,15 @@ pub(crate) fn full(
     sizes: &[usize],
 ) -> Result<Tensor> {
     let made = Tensor::made(device, dtype, sizes)?;
-    let threads = made.nbytes().div_ceil(16);
-    let mut params = vec![threads as u32];
-    params.extend(pattern(dtype, value)?);
+    let pattern = pattern(dtype, value)?;
+    if pattern == [0; 4] {
+        device.clear(made.storage())?;
+        return Ok(made);
+    }
+    let steps = made.nbytes().div_ceil(16);
+    let threads = threads_for(steps);
+    let mut params = vec![steps as u32, threads as u32];
+    params.extend(pattern);
     device.launch(&KERNEL, &params, made.storage(), &[], threads)?;
     Ok(made)
 }
@@ -33,16 +41,19 @@ pub(super) fn pattern(dtype: DType, value: Scalar) -> Result<[u32; 4]> {
         .map(|at| byte(at) | byte(at + 1) << 8 | byte(at + 2) << 16 | byte(at + 3) << 24))
 }
 
-/// Sixteen bytes a thread, whatever the width: storage is padded to that.
+/// Sixteen bytes at a time, whatever the width: storage is padded to that.
 static KERNEL: LazyLock<Kernel> = LazyLock::new(|| {
     let source = "
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = thread(id);
-    if (i < params[0]) {
-        out[i] = vec4<u32>(params[1], params[2], params[3], params[4]);
+    let steps = params[0];
+    let step = params[1];
+    let value = vec4<u32>(params[2], params[3], params[4], params[5]);
+    let t = thread(id);
+    for (var i = t; i < steps && t < step; i += step) {
+        out[i] = value;
     }
 }
 ";

@@ -10,7 +10,7 @@ use stridewise_core::{Layout, Result};
 use stridewise_cpu::Cpu;
 
 use super::index::{self, INDEX};
-use super::{element, fill};
+use super::{element, fill, put_together, read, threads_for};
 use crate::engine::Gpu;
 use crate::kernels::Kernel;
 use crate::kernels::places::Places;
@@ -46,30 +46,20 @@ pub(crate) fn gather(
 
     let ways = Ways::new(source, index, along);
     let width = dtype.width();
-    // Several elements are moved as one where they lie side by side, and fill a word.
+    // Several elements are moved as one where they lie side by side.
     let grain = ways.grain(16 / width);
-    let grain = if width * grain < 4 { 1 } else { grain };
-    let kernel = &KERNELS[(width * grain).trailing_zeros() as usize];
-    let count = made.count() / grain;
-    let threads = match width * grain {
-        4.. => count,
-        _ => made.nbytes().div_ceil(4),
-    };
+    let (wide, count) = (width * grain, made.count() / grain);
+    let plain = mode != Mode::Wrap && ways.are_straight() && Places::of(index.layout()).rank() == 1;
     let fill = match mode {
         Mode::Fill(value) => fill::pattern(dtype, value)?,
         _ => [0; 4],
     };
-    let inner = ways.inner_count / grain;
-    let mut params = vec![
-        threads as u32,
-        count as u32,
-        inner as u32,
-        index.count() as u32,
-    ];
+    let numbers = [count, ways.inner_count / grain, index.count()];
+    let mut params = numbers.map(|n| n as u32).to_vec();
     params.extend(fill);
     // Where each block begins is written once it is known.
     let blocks = params.len();
-    params.extend([0; 5]);
+    params.extend([0; 6]);
     let mut places = vec![index::words(index, cells, mode)];
     places.extend(ways.coarse(grain).map(|places| places.words().to_vec()));
     for (at, words) in places.into_iter().enumerate() {
@@ -77,6 +67,9 @@ pub(crate) fn gather(
         params.extend(words);
     }
     let inputs = [&**source.storage(), index.storage()];
+    let kernel = &KERNELS[usize::from(plain)][wide.trailing_zeros() as usize];
+    let threads = threads_for(count.div_ceil(16 / wide));
+    params[blocks + 5] = threads as u32;
     device.launch(kernel, &params, made.storage(), &inputs, threads)?;
     Ok(made)
 }
@@ -118,6 +111,13 @@ impl Ways {
         }
     }
 
+    /// Whether each adds the same for every step.
+    fn are_straight(&self) -> bool {
+        [&self.outer, &self.beside, &self.cells, &self.inner]
+            .iter()
+            .all(|places| places.rank() == 1)
+    }
+
     /// How many elements can be moved as one.
     fn grain(&self, most: usize) -> usize {
         [&self.outer, &self.beside, &self.cells]
@@ -137,84 +137,99 @@ impl Ways {
     }
 }
 
-/// By the logarithm of the element's width.
-static KERNELS: LazyLock<[Kernel; 5]> = LazyLock::new(|| [1, 2, 4, 8, 16].map(kernel));
+/// For anything and for plain gathers, by the logarithm of the element's width. Each thread writes 16 bytes at a time.
+static KERNELS: LazyLock<[[Kernel; 5]; 2]> =
+    LazyLock::new(|| [false, true].map(|plain| [1, 2, 4, 8, 16].map(|width| kernel(width, plain))));
 
 /// Every kernel.
 pub(super) fn all() -> Vec<Kernel> {
-    KERNELS.to_vec()
+    KERNELS.as_flattened().to_vec()
 }
 
-fn kernel(width: usize) -> Kernel {
-    let (element, main) = match width {
-        1 | 2 => ("u32", narrow(width)),
-        _ => (element(width), wide(width)),
+fn kernel(width: usize, plain: bool) -> Kernel {
+    let element = element(width.max(4));
+    let read = read(width, "place");
+    let fill = match width {
+        1 => "params[3] & 255u",
+        2 => "params[3] & 65535u",
+        4 => "params[3]",
+        8 => "vec2<u32>(params[3], params[4])",
+        _ => "vec4<u32>(params[3], params[4], params[5], params[6])",
+    };
+    let place = match plain {
+        true => PLAIN,
+        false => ANY,
     };
     let source = format!(
         "
-@group(0) @binding(1) var<storage, read_write> out: array<{element}>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> source: array<{element}>;
 @group(0) @binding(3) var<storage, read> index: array<u32>;
 {INDEX}
-// The place in the source of an element of the result, or OUTSIDE.
-fn place_of(i: u32) -> u32 {{
-    let row = i / params[2];
-    let outer = row / params[3];
-    let number = row - outer * params[3];
-    let cell = index_cell(params[8], number);
-    if (cell == OUTSIDE) {{
-        return OUTSIDE;
-    }}
-    return locate(params[9], outer) + locate(params[10], number) + locate(params[11], cell)
-        + locate(params[12], i - row * params[2]);
-}}
+var<private> inner_count: u32;
+var<private> index_count: u32;
+var<private> indices: Index;
+var<private> outer: Lie;
+var<private> beside: Lie;
+var<private> cells: Lie;
+var<private> inner: Lie;
 
+{place}
+fn value(i: u32) -> {element} {{
+    let place = place_of(i);
+    if (place == OUTSIDE) {{
+        return {fill};
+    }}
+    return {read};
+}}
+{}
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     let i = thread(id);
-    if (i >= params[0]) {{
-        return;
+    inner_count = params[1];
+    index_count = params[2];
+    indices = index_at(params[7]);
+    outer = lie_at(params[8]);
+    beside = lie_at(params[9]);
+    cells = lie_at(params[10]);
+    inner = lie_at(params[11]);
+    for (var t = i; t * {}u < params[0] && i < params[12]; t += params[12]) {{
+        out[t] = together(t, params[0] - 1u);
     }}
-{main}
 }}
-"
+",
+        put_together(width, plain),
+        16 / width
     );
-    Kernel::new(format!("gather of {width} bytes"), 2, source)
+    let kind = if plain { "plain gather" } else { "gather" };
+    Kernel::new(format!("{kind} of {width} bytes"), 2, source)
 }
 
-fn wide(width: usize) -> String {
-    let fill = match width {
-        4 => "params[4]",
-        8 => "vec2<u32>(params[4], params[5])",
-        _ => "vec4<u32>(params[4], params[5], params[6], params[7])",
-    };
-    format!(
-        "    let place = place_of(i);
-    if (place == OUTSIDE) {{
-        out[i] = {fill};
-    }} else {{
-        out[i] = source[place];
-    }}"
-    )
+/// Where an element of the result lies in the source.
+const ANY: &str = "
+fn place_of(i: u32) -> u32 {
+    let row = i / inner_count;
+    let before = row / index_count;
+    let number = row - before * index_count;
+    let cell = cell_of(indices, number);
+    if (cell == OUTSIDE) {
+        return OUTSIDE;
+    }
+    return place_in(outer, before) + place_in(beside, number) + place_in(cells, cell)
+        + place_in(inner, i - row * inner_count);
 }
+";
 
-/// A thread for each word of the result, so that no two write the same.
-fn narrow(width: usize) -> String {
-    let (each, bits) = (4 / width, 8 * width);
-    let mask = (1u64 << bits) - 1;
-    format!(
-        "    var value = 0u;
-    for (var k = 0u; k < {each}u; k++) {{
-        let element = i * {each}u + k;
-        if (element < params[1]) {{
-            let place = place_of(element);
-            var bits = params[4];
-            if (place != OUTSIDE) {{
-                bits = source[place / {each}u] >> (place % {each}u * {bits}u);
-            }}
-            value |= (bits & {mask}u) << (k * {bits}u);
-        }}
-    }}
-    out[i] = value;"
-    )
+/// The same where index and source have one step for all of their axes, and nothing wraps.
+const PLAIN: &str = "
+fn place_of(i: u32) -> u32 {
+    let row = i / inner_count;
+    let before = row / index_count;
+    let number = row - before * index_count;
+    let value = index_at_place(indices, indices.lie.offset + number * indices.lie.stride.x);
+    let cell = cell_of_value(indices, value);
+    let place = outer.offset + before * outer.stride.x + number * beside.stride.x
+        + cell * cells.stride.x + (i - row * inner_count) * inner.stride.x;
+    return select(place, OUTSIDE, cell == OUTSIDE);
 }
+";

@@ -13,6 +13,8 @@ use crate::kernels::Kernel;
 use crate::kernels::places::Places;
 use crate::tensor::Tensor;
 
+use super::threads_for;
+
 /// WGSL that turns the elements of an input `index: array<u32>` into cells: `index_cell(p, i)` for the element of
 /// number `i`, where [`words`] lie at `params[p]`. Outside it is `OUTSIDE`.
 pub const INDEX: &str = include_str!("index.wgsl");
@@ -45,13 +47,18 @@ pub(crate) fn check(
     along: &Along,
 ) -> Result<Arc<Fault>> {
     let cells = along.cells(source);
-    let mut params = vec![0, index.count() as u32];
+    let threads = threads_for(index.count());
+    let mut params = vec![0, index.count() as u32, threads as u32];
     params.extend(words(index, cells, Mode::Raise));
-    device.check(&CHECK, &mut params, index, source, along)
+    let near = usize::from(Places::of(index.layout()).rank() <= 2);
+    device.check(&CHECKS[near], &mut params, threads, index, source, along)
 }
 
 /// Notes the first bad position as its complement, so that 0 means none and the first is the largest.
-static CHECK: LazyLock<Kernel> = LazyLock::new(|| {
+static CHECKS: LazyLock<[Kernel; 2]> =
+    LazyLock::new(|| [("place_in", "all"), ("place_near", "one or two")].map(checking));
+
+fn checking((place, axes): (&str, &str)) -> Kernel {
     let source = format!(
         "
 @group(0) @binding(1) var<storage, read_write> slots: array<atomic<u32>>;
@@ -59,17 +66,26 @@ static CHECK: LazyLock<Kernel> = LazyLock::new(|| {
 {INDEX}
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
-    let i = thread(id);
-    if (i < params[1] && index_cell(2u, i) == OUTSIDE) {{
-        atomicMax(&slots[params[0]], ~i);
+    let indices = index_at(3u);
+    let count = params[1];
+    let step = params[2];
+    var first = 0u;
+    for (var i = thread(id); i < count && thread(id) < step; i += step) {{
+        let value = index_at_place(indices, {place}(indices.lie, i));
+        if (cell_of_value(indices, value) == OUTSIDE) {{
+            first = max(first, ~i);
+        }}
+    }}
+    if (first != 0u) {{
+        atomicMax(&slots[params[0]], first);
     }}
 }}
 "
     );
-    Kernel::new("check of indices", 1, source)
-});
+    Kernel::new(format!("check of indices along {axes} axes"), 1, source)
+}
 
 /// Every kernel.
 pub(super) fn all() -> Vec<Kernel> {
-    vec![CHECK.clone()]
+    CHECKS.to_vec()
 }
