@@ -117,7 +117,9 @@ fn a_bad_index_ends_the_job_with_the_error_of_one_machine() {
     });
     let error = told.unwrap_err();
     assert!(
-        error.to_string().contains("index 6 is out of range"),
+        error
+            .to_string()
+            .contains("index 6 at position (1,) is out of range"),
         "{error}"
     );
 }

@@ -1,7 +1,7 @@
 //! Graphs on the GPU: one submission for a whole run, and the bits of the CPU.
 
 use stridewise::prelude::*;
-use stridewise::{Device, Gpu, Graph, Program, Tape, To};
+use stridewise::{Device, Gpu, Graph, Program, Tape, To, Value};
 
 /// Twenty operators, each of which moves data or makes some, and a constant.
 fn twenty() -> Program {
@@ -89,27 +89,31 @@ fn the_graph_of_gradients_runs_there_too() {
     assert_eq!(found.to_bytes().unwrap(), wanted[0].to_bytes().unwrap());
 }
 
+/// The gradient of the sum of the second result by the first input, where `bring` puts tensors on the engine.
+fn noted<E>(engine: &E, bring: impl Fn(&Tensor) -> stridewise::Result<E::Value>) -> E::Value
+where
+    E: Engine<Size = usize, Value: Value<Engine = E>> + Clone,
+{
+    let tape = Tape::over(engine.clone());
+    let constant = |x: &Tensor| Ok(tape.constant(bring(x)?));
+    let placed = twenty().place(&tape, constant).unwrap();
+    let [x, at] = inputs();
+    let x = tape.watch(&bring(&x).unwrap()).unwrap();
+    let z = placed
+        .run(&[x.clone(), constant(&at).unwrap()])
+        .unwrap()
+        .remove(1);
+    let z = z.sum(.., false, None).unwrap();
+    tape.gradient(&z, &[&x], None).unwrap().remove(0)
+}
+
 #[test]
 fn a_run_can_be_noted_there() {
     let gpu = Device::gpu().unwrap();
-    let tape = Tape::over(gpu.engine().clone());
-    let program = twenty();
-    let placed = program
-        .place(&tape, |x| Ok(tape.constant(x.to(&gpu)?)))
+    let wanted = noted(&Cpu, |x| Ok(x.clone()));
+    let found = noted(gpu.engine(), |x| x.to(&gpu))
+        .to(&Device::cpu())
         .unwrap();
-    let [x, at] = inputs();
-    let x = tape.watch(&x.to(&gpu).unwrap()).unwrap();
-    let at = tape.constant(at.to(&gpu).unwrap());
-    let z = placed.run(&[x.clone(), at]).unwrap().remove(1);
-    let z = z.sum(.., false, None).unwrap();
-    let dx = tape.gradient(&z, &[&x], None).unwrap().remove(0);
-    assert_eq!(dx.shape(), [4, 6]);
-    assert!(
-        dx.download()
-            .unwrap()
-            .to_vec::<f32>()
-            .unwrap()
-            .iter()
-            .all(|d| *d > 0.0)
-    );
+    assert!(wanted.to_vec::<f32>().unwrap().iter().any(|d| *d > 0.0));
+    assert_eq!(found.to_bytes().unwrap(), wanted.to_bytes().unwrap());
 }
