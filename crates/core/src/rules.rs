@@ -63,6 +63,29 @@ pub fn addressed(
     }
 }
 
+/// Requires that updates are what a scatter adds: of the base's dtype, and of the shape that a gather would have.
+pub fn require_updates(updates: (DType, &[usize]), dtype: DType, dims: &[usize]) -> Result<()> {
+    if updates == (dtype, dims) {
+        return Ok(());
+    }
+    let described =
+        |(dtype, shape): (DType, &[usize])| format!("{dtype} of shape {}", tuple(shape));
+    Err(
+        Error::shape("the updates do not fit the base and the index")
+            .note("updates", described(updates))
+            .note("needed", described((dtype, dims))),
+    )
+}
+
+/// Requires that two operands can be added: that they have one dtype and one shape.
+pub fn require_alike(a: (DType, &[usize]), b: (DType, &[usize])) -> Result<()> {
+    if a == b {
+        return Ok(());
+    }
+    let message = format!("{} of shape {} cannot be added to", a.0, tuple(a.1));
+    Err(Error::shape(message).note("the other", format!("{} {}", b.0, tuple(b.1))))
+}
+
 /// The shape of a sum over `axes`.
 pub fn sum_shape<S: Clone>(shape: &[S], axes: &[usize]) -> Shape<S> {
     (0..shape.len())

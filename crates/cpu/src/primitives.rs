@@ -6,8 +6,10 @@ use std::sync::Arc;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::layout::Seen;
 use stridewise_core::params::{Mode, Scalar};
-use stridewise_core::rules::{self, bad_index, concat_dtype, concat_shape, sum_shape};
-use stridewise_core::size::{Shape, tuple};
+use stridewise_core::rules::{
+    self, bad_index, concat_dtype, concat_shape, require_alike, require_updates, sum_shape,
+};
+use stridewise_core::size::Shape;
 use stridewise_core::smallvec::SmallVec;
 use stridewise_core::{Axis, DType, Error, Layout, Result};
 
@@ -147,17 +149,7 @@ impl<R: Rooms> Primitives<'_, R> {
         mode: Mode,
     ) -> Result<Tensor> {
         let dims = addressed(base, index, along, mode)?;
-        if updates.shape() != dims.as_slice() || updates.dtype() != base.dtype() {
-            let updates = format!("{} of shape {}", updates.dtype(), tuple(updates.shape()));
-            return Err(
-                Error::shape("the updates do not fit the base and the index")
-                    .note("updates", updates)
-                    .note(
-                        "needed",
-                        format!("{} of shape {}", base.dtype(), tuple(&dims)),
-                    ),
-            );
-        }
+        require_updates((updates.dtype(), updates.shape()), base.dtype(), &dims)?;
         let made = Unfinished::new(self.0, base.dtype(), base.shape())?;
         let (dtype, bounds) = (base.dtype(), bounds(mode, base.dtype()));
         let (at, from, to, dims) = (index.block(), updates.block(), made.start(), base.shape());
@@ -238,15 +230,7 @@ impl<R: Rooms> Primitives<'_, R> {
 
     /// As [`Engine::add`].
     pub fn add(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        if a.shape() != b.shape() || a.dtype() != b.dtype() {
-            let message = format!(
-                "{} of shape {} cannot be added to",
-                a.dtype(),
-                tuple(a.shape())
-            );
-            return Err(Error::shape(message)
-                .note("the other", format!("{} {}", b.dtype(), tuple(b.shape()))));
-        }
+        require_alike((a.dtype(), a.shape()), (b.dtype(), b.shape()))?;
         let made = Unfinished::new(self.0, a.dtype(), a.shape())?;
         // SAFETY: K1, K2, K4 hold for tensors of one shape and dtype; K3: the result is new.
         unsafe { kernels::add::add(a.block(), b.block(), made.start(), a.dtype()) };

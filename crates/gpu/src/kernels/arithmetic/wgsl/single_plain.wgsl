@@ -1,0 +1,3 @@
+fn single_add(a: u32, b: u32) -> u32 {
+    return single_add_soft(a, b);
+}
