@@ -20,16 +20,16 @@ pub(crate) fn calls(walk: &mut Walk) -> Result<(), Failure> {
     let mut told = |walk: &mut Walk, call: &str, shape: &[usize]| {
         let done = gpu.counts().since(before);
         before = gpu.counts();
-        let call = walk.paint.cyan(&format!("{call:<34}"));
+        let call = walk.paint.cyan(&format!("{call:<32}"));
         walk.line(&format!(
-            "    {call} {:<10} {} launched, {} B read",
+            "    {call} {:<12} {} launched, {} B read",
             tuple(shape),
             done.launches,
             done.bytes_down
         ))
     };
     let wide = x.unflatten(1, [2, 2])?.expand([5, -1, -1, -1])?;
-    told(walk, "x.unflatten(1, [2, 2]).expand(5, …)", wide.shape())?;
+    told(walk, "x.unflatten(1, [2, 2]).expand(…)", wide.shape())?;
     let tiled = x.repeat([2, 1])?;
     told(walk, "y = x.repeat(2, 1)", tiled.shape())?;
     let read = tiled.to(&Device::cpu())?;
