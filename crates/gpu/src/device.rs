@@ -173,9 +173,7 @@ impl Device {
         inputs: impl Iterator<Item = &'a wgpu::Buffer>,
         threads: usize,
     ) -> Result<Launch> {
-        if threads as u64 > MOST_THREADS {
-            return Err(self.too_many(threads));
-        }
+        self.require_countable(threads)?;
         let groups = (threads as u64).div_ceil(64);
         let rows = groups.div_ceil(ROW / 64);
         let row = if rows == 1 { groups } else { ROW / 64 };
@@ -190,6 +188,14 @@ impl Device {
         self.0.counters.launches.add(1);
         batch.launch(launch, params);
         self.submit_if_long(batch)
+    }
+
+    /// Requires that a kernel can count so many steps.
+    pub(crate) fn require_countable(&self, steps: usize) -> Result<()> {
+        match steps as u64 > MOST_THREADS {
+            true => Err(self.too_many(steps)),
+            false => Ok(()),
+        }
     }
 
     /// Whether two are the same device.

@@ -1,10 +1,13 @@
-//! The engine-neutral suite on a GPU. Without one it fails: a suite that is skipped shows nothing.
+//! The engine-neutral suite on a GPU. Every call is made on the CPU too, and must give the same there: bit for bit,
+//! strides and the texts of errors included. Without a GPU it fails: a suite that is skipped shows nothing.
 
 use std::sync::Arc;
 
-use stridewise_core::{Layout, Result};
+use stridewise_core::{Error, Layout, Result};
+use stridewise_cpu::Cpu;
 use stridewise_gpu::{Gpu, Tensor};
-use stridewise_suite::{Input, Observed, Runner};
+use stridewise_suite::runner::{Ran, run};
+use stridewise_suite::{Call, Input, Observation, Observed, Runner};
 
 struct GpuRunner(Gpu);
 
@@ -24,15 +27,10 @@ impl Runner for GpuRunner {
     }
 
     fn input(&self, spec: &Input) -> Tensor {
-        let width = spec.dtype.width();
-        let (dims, strides) = (spec.shape.as_slice(), spec.strides.as_slice());
-        let made = || {
-            let layout = Layout::new(width, dims, strides, spec.offset)?;
-            let cells = spec.storage.len() / width;
-            let x = stridewise_cpu::Tensor::from_bytes(spec.dtype, &[cells], &spec.storage)?;
-            self.0.upload(&x)?.with_layout(layout)
-        };
-        made().unwrap_or_else(|error| panic!("{spec:?} cannot be made: {error}"))
+        let near = CpuRunner.input(spec);
+        let far = self.0.upload(&row(spec));
+        far.and_then(|x| x.with_layout(near.layout().clone()))
+            .unwrap_or_else(|error| panic!("{spec:?} cannot be made: {error}"))
     }
 
     fn observe(&self, x: &Tensor) -> Result<Observed> {
@@ -44,6 +42,62 @@ impl Runner for GpuRunner {
             elements: Some(x.download()?.to_bytes()?),
         })
     }
+
+    fn witness(&self, call: &Call, ran: &Ran) {
+        match (&ran.outcome, run(&CpuRunner, call).outcome) {
+            (Ok(far), Ok(near)) => assert_eq!(plain(far), plain(&near), "{call}"),
+            // What there is no memory for is told in each engine's words.
+            (Err(Error::Memory(_)), Err(Error::Memory(_))) => {}
+            (Err(far), Err(near)) => assert_eq!(*far, near, "{call}"),
+            (far, near) => panic!("{call}: {far:?}, but on the CPU {near:?}"),
+        }
+    }
+}
+
+/// What is seen but for where storage is.
+fn plain(seen: &Observation) -> Observation {
+    let mut seen = seen.clone();
+    match &mut seen {
+        Observation::One(x) | Observation::Checked(x, _) => x.storage = None,
+        Observation::Many(xs) => xs.iter_mut().for_each(|x| x.storage = None),
+    }
+    seen
+}
+
+struct CpuRunner;
+
+impl Runner for CpuRunner {
+    type Engine = Cpu;
+
+    const HOLDS_DATA: bool = true;
+
+    fn engine(&self) -> Cpu {
+        Cpu
+    }
+
+    fn input(&self, spec: &Input) -> stridewise_cpu::Tensor {
+        let (dims, strides) = (spec.shape.as_slice(), spec.strides.as_slice());
+        Layout::new(spec.dtype.width(), dims, strides, spec.offset)
+            .and_then(|layout| row(spec).with_layout(layout))
+            .unwrap_or_else(|error| panic!("{spec:?} cannot be made: {error}"))
+    }
+
+    fn observe(&self, x: &stridewise_cpu::Tensor) -> Result<Observed> {
+        Ok(Observed {
+            dtype: x.dtype(),
+            shape: x.shape().to_vec(),
+            strides: Some(x.strides().to_vec()),
+            storage: Some(x.storage_ptr().addr()),
+            elements: Some(x.to_bytes()?),
+        })
+    }
+}
+
+/// The storage of an input.
+fn row(spec: &Input) -> stridewise_cpu::Tensor {
+    let cells = spec.storage.len() / spec.dtype.width();
+    stridewise_cpu::Tensor::from_bytes(spec.dtype, &[cells], &spec.storage)
+        .unwrap_or_else(|error| panic!("{spec:?} cannot be made: {error}"))
 }
 
 stridewise_suite::run_all!(GpuRunner::default());

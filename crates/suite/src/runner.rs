@@ -36,6 +36,9 @@ pub trait Runner {
         let seen = self.observe(x);
         seen.unwrap_or_else(|error| panic!("a tensor cannot be read: {error}"))
     }
+
+    /// Is shown every call that was made and what came of it, for an engine that is held to more than the suite asks.
+    fn witness(&self, _call: &Call, _ran: &Ran) {}
 }
 
 /// What can be seen of a tensor.
@@ -163,7 +166,9 @@ pub fn run<R: Runner>(runner: &R, call: &Call) -> Ran {
         })
     });
     assert_eq!(look(), inputs, "{call} changed its inputs");
-    Ran { inputs, outcome }
+    let ran = Ran { inputs, outcome };
+    runner.witness(call, &ran);
+    ran
 }
 
 /// Like [`run`], but looks at nothing: for shapes whose elements no memory holds.

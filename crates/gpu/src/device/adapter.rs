@@ -38,7 +38,9 @@ impl Info {
         let info = adapter.get_info();
         let max = limits
             .max_storage_buffer_binding_size
-            .min(limits.max_buffer_size);
+            .min(limits.max_buffer_size)
+            // Kernels count places with 32 bits, and keep the last for what is nowhere.
+            .min(u64::from(u32::MAX));
         Info {
             number,
             backend: info.backend.to_str().to_string(),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Counts {
     /// Kernels that were launched.
     pub launches: u64,
-    /// Copies from one buffer on the device to another.
+    /// Copies from one buffer on the device to another, and buffers that were filled with zeros.
     pub copies: u64,
     /// Batches of commands that were sent.
     pub submissions: u64,

@@ -89,6 +89,7 @@ impl Device {
 
     /// Fills a storage with zeros.
     pub(crate) fn clear(&self, storage: &Storage) -> Result<()> {
+        self.0.counters.copies.add(1);
         let mut batch = lock(&self.0.batch);
         batch.clear(storage.buffer());
         self.submit_if_long(&mut batch)

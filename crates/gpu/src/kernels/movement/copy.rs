@@ -216,7 +216,7 @@ fn value(i: u32) -> {element} {{
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     let i = thread(id);
     lie = lie_at(1u);
-    if (i * {}u < params[0]) {{
+    if (i <= (params[0] - 1u) / {}u) {{
         out[i] = together(i, params[0] - 1u);
     }}
 }}

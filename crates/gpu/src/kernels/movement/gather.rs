@@ -193,7 +193,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     beside = lie_at(params[9]);
     cells = lie_at(params[10]);
     inner = lie_at(params[11]);
-    for (var t = i; t * {}u < params[0] && i < params[12]; t += params[12]) {{
+    for (var t = i; t <= (params[0] - 1u) / {}u && i < params[12]; t += params[12]) {{
         out[t] = together(t, params[0] - 1u);
     }}
 }}

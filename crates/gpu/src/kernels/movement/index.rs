@@ -47,6 +47,7 @@ pub(crate) fn check(
     along: &Along,
 ) -> Result<Arc<Fault>> {
     let cells = along.cells(source);
+    device.require_countable(index.count())?;
     let threads = threads_for(index.count());
     let mut params = vec![0, index.count() as u32, threads as u32];
     params.extend(words(index, cells, Mode::Raise));
