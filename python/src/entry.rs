@@ -20,8 +20,10 @@ use stridewise::{Cpu, Error, Tensor, take_into};
 
 use crate::arguments::{Object, Raised};
 use crate::docs::docstring;
+use crate::elsewhere;
 use crate::foreign;
-use crate::globals::{self, PyGlobal};
+use crate::globals::PyGlobal;
+use crate::gpu::PyGpu;
 use crate::gradients;
 use crate::graphs::{self, symbolic::PySymbolic};
 use crate::seldom;
@@ -239,8 +241,8 @@ fn answer_seldom<'py>(
     out: Option<Object<'py>>,
     label: Option<&String>,
 ) -> Result<Py<PyAny>, Raised> {
-    if let Some(call) = globals::wanted(all(given, named))? {
-        return call.answer(line, given, named, out);
+    if let Some(answer) = elsewhere::answer(line, given, named, out.as_ref())? {
+        return Ok(answer);
     }
     if let Some(graph) = graphs::trace::wanted(all(given, named))? {
         graph.at(graphs::trace::source(py), label.cloned());
@@ -350,7 +352,11 @@ fn read_name(value: &Object<'_>) -> Result<Option<String>, Raised> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let (class, symbolic) = (py.get_type::<PyTensor>(), py.get_type::<PySymbolic>());
-    let global = py.get_type::<PyGlobal>();
+    let mut classes = vec![class, symbolic, py.get_type::<PyGlobal>()];
+    // The class is there in every build, so that one can ask whether an object is of it.
+    if cfg!(feature = "gpu") {
+        classes.push(py.get_type::<PyGpu>());
+    }
     let home = module.name()?;
     for (line, entry) in TABLE.iter().enumerate() {
         let Some((function, method)) = FUNCTIONS.get(line).zip(METHODS.get(line)) else {
@@ -369,7 +375,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(entry.name, function)?;
         if entry.is_method() {
             let def = definition(entry, *method, true);
-            for class in [&class, &symbolic, &global] {
+            for class in &classes {
                 // SAFETY: as above; the type is a heap type that takes attributes.
                 let method = unsafe {
                     let method = ffi::PyDescr_NewMethod(class.as_type_ptr(), def);

@@ -31,6 +31,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::TooEarly(_) => "TooEarly",
         Error::Gradient(_) => "GradientError",
         Error::World(_) => "WorldError",
+        Error::Device(_) => "DeviceError",
         _ => "StridewiseError",
     };
     let classes =

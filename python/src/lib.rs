@@ -4,11 +4,13 @@
 mod arguments;
 mod docs;
 mod dtype;
+mod elsewhere;
 mod entry;
 mod errors;
 mod files;
 mod foreign;
 mod globals;
+mod gpu;
 mod gradients;
 mod graphs;
 mod look;
@@ -53,6 +55,7 @@ fn _stridewise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     gradients::register(module)?;
     graphs::register(module)?;
     globals::register(module)?;
+    gpu::register(module)?;
     module.add_function(wrap_pyfunction!(_table, module)?)?;
     for dtype in DType::ALL {
         module.add(dtype.name(), PyDType::object(module.py(), dtype)?)?;

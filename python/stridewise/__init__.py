@@ -11,11 +11,12 @@ of other libraries, numbers and nested lists; views share memory, and strides co
 
 from __future__ import annotations
 
-from stridewise import nn, sbp, typing
+from stridewise import gpu, nn, sbp, typing
 from stridewise._errors import (
     ArgumentError,
     ArgumentTypeError,
     AxisError,
+    DeviceError,
     DTypeError,
     FileError,
     GradientError,
@@ -34,6 +35,7 @@ from stridewise._stridewise import *
 from stridewise._stridewise import (
     Dim,
     GlobalTensor,
+    GpuTensor,
     Graph,
     Mesh,
     Moved,
@@ -64,9 +66,11 @@ __all__ = [
     "ArgumentTypeError",
     "AxisError",
     "DTypeError",
+    "DeviceError",
     "Dim",
     "FileError",
     "GlobalTensor",
+    "GpuTensor",
     "GradientError",
     "Graph",
     "IndexOutOfRange",
@@ -95,6 +99,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "gpu",
     "grad",
     "graph",
     "int8",

@@ -74,5 +74,9 @@ class GradientError(StridewiseError, RuntimeError):
     """There is no history to differentiate by, it has been let go, or it would be lost."""
 
 
+class DeviceError(StridewiseError, RuntimeError):
+    """A GPU is not there or was lost, or tensors of several devices are in one call."""
+
+
 class WorldError(StridewiseError, RuntimeError):
     """Ranks cannot go on together: one is gone, late or calls something else, or parts do not fit together."""

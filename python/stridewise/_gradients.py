@@ -16,7 +16,8 @@ _T = TypeVar("_T")
 
 
 def grad(
-    f: Callable[..., _stridewise.Tensor | _stridewise.GlobalTensor], argnums: int | Sequence[int] = 0
+    f: Callable[..., _stridewise.Tensor | _stridewise.GlobalTensor | _stridewise.GpuTensor],
+    argnums: int | Sequence[int] = 0,
 ) -> Callable[..., Any]:
     """A function that gives the gradient of another, which must return a single number.
 

@@ -56,8 +56,12 @@ def shape(dice: random.Random, least: int = 0, most: int = 4) -> tuple[int, ...]
 
 
 def beside(x: Any, argument: Any) -> Any:
-    """An argument as a tensor needs it beside itself: arrays go onto the mesh of a global one."""
-    if not isinstance(x, sw.GlobalTensor) or not isinstance(argument, (np.ndarray, sw.Tensor)):
+    """An argument as a tensor needs it beside itself: arrays go onto the mesh of a global one, or to the GPU."""
+    if not isinstance(argument, (np.ndarray, sw.Tensor)):
+        return argument
+    if isinstance(x, sw.GpuTensor):
+        return sw.to_tensor(argument).to("gpu")
+    if not isinstance(x, sw.GlobalTensor):
         return argument
     # Any layout will do, as long as all ranks take the same.
     split = argument.ndim > 0 and argument.size % 2 == 1

@@ -23,7 +23,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTI
 
 def public():
     """Everything a user can look up, by its name: modules, functions, classes, methods and properties."""
-    for module in (sw, sw.nn):
+    for module in (sw, sw.gpu, sw.nn):
         yield module.__name__, module
         for name in module.__all__:
             thing = getattr(module, name)

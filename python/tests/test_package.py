@@ -68,5 +68,5 @@ def test_nothing_else_is_imported_with_the_package():
 
 
 def test_submodules_can_be_imported_by_name():
-    for name in ["stridewise.nn", "stridewise.typing"]:
+    for name in ["stridewise.gpu", "stridewise.nn", "stridewise.typing"]:
         assert importlib.import_module(name).__all__

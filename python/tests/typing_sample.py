@@ -148,6 +148,38 @@ def spread_out() -> None:
         assert_type(error.help, str | None)
 
 
+def turned_there(x: sw.GpuTensor) -> sw.GpuTensor:
+    return x.flip(0)
+
+
+def on_a_gpu() -> None:
+    """Tensors on a GPU, where there is one."""
+    assert_type(sw.gpu.is_available(), bool)
+    assert_type(sw.zeros([2]).to("cpu"), sw.Tensor)
+    assert_type(sw.zeros([2]).device, str)
+    if not sw.gpu.is_available():
+        return
+    assert_type(sw.gpu.info().name, str)
+    x = sw.to_tensor([[1.0, 2.0]]).to("gpu", requires_grad=True)
+    assert_type(x, sw.GpuTensor)
+    assert_type(x.detach().to("cpu"), sw.Tensor)
+    assert_type(x.take([0, 1]), sw.GpuTensor)
+    assert_type(sw.repeat(x, 2, 1), sw.GpuTensor)
+    assert_type(sw.concat([x, x]), sw.GpuTensor)
+    assert_type(sw.atleast_1d(x, x), list[sw.GpuTensor])
+    assert_type(x[0, [1, 0]], sw.GpuTensor)
+    y, pullback = sw.vjp(turned_there, x.detach())
+    assert_type(y, sw.GpuTensor)
+    assert_type(pullback(y), tuple[sw.GpuTensor, ...])
+    sw.sum(x).backward()
+    assert_type(x.grad, sw.GpuTensor | None)
+    assert_type((sw.gpu.counts() - sw.gpu.counts()).launches, int)
+    try:
+        x.take(sw.asarray([0]))  # type: ignore[arg-type]
+    except sw.DeviceError as error:
+        assert_type(error.help, str | None)
+
+
 def padded(x: ArrayLike, sizes: SizesLike, pattern: Pattern, dtype: DTypeLike) -> sw.Tensor:
     """Annotations of a user's own."""
     checked, _ = sw.asarray(x).enforce_shape(pattern)
@@ -163,4 +195,5 @@ if __name__ == "__main__":
     layers()
     gradients()
     spread_out()
+    on_a_gpu()
     assert padded([1.0], [3], ["n"], "float32").shape == (3,)

@@ -47,6 +47,8 @@ fn pages() -> Result<[(&'static str, String); 4], Failure> {
     let typed = marked(STUBS, "    ", "symbolic methods", symbolic, typed)?;
     let global = stubs::methods("GlobalTensor");
     let typed = marked(STUBS, "    ", "global methods", global, typed)?;
+    let gpu = stubs::methods("GpuTensor");
+    let typed = marked(STUBS, "    ", "gpu methods", gpu, typed)?;
     let typed = marked(STUBS, "", "functions", stubs::functions(), typed)?;
     Ok([
         (README, readme),

@@ -53,6 +53,16 @@ impl Environment {
         run(self.command("python").args(["-m", name]).args(args))
     }
 
+    /// The folder its packages are in.
+    pub(crate) fn packages(&self) -> Result<PathBuf, Failure> {
+        let said = "import sysconfig; print(sysconfig.get_path('platlib'), end='')";
+        let output = self.command("python").args(["-c", said]).output();
+        let output = output.map_err(|error| format!("{}: {error}", self.0.display()))?;
+        Ok(PathBuf::from(
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        ))
+    }
+
     /// Installs what pip's arguments say.
     pub(crate) fn install(&self, args: &[&OsStr]) -> Result<(), Failure> {
         let pip = ["-m", "pip", "install", "--disable-pip-version-check"];

@@ -2,6 +2,7 @@
 
 mod docs;
 mod environment;
+mod gpu;
 mod mpi;
 mod packages;
 mod python;
@@ -19,8 +20,8 @@ cargo xtask NAME
            `test python wheel`, only the steps that begin so
   docs     write what comes from the operator table: tables of the documentation, type stubs
   wheel    build the Python package into target/wheels
-  bench    what views cost, operators that move data against a warm fill, ranks beside bare MPI, and calls from
-           Python";
+  bench    what views cost, operators that move data against a warm fill, ranks beside bare MPI, a GPU beside its own
+           copy, and calls from Python";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -72,6 +73,8 @@ fn test() -> Vec<Step> {
             cargo([
                 "clippy",
                 "--workspace",
+                "--exclude",
+                "stridewise-gpu",
                 "--all-targets",
                 "--locked",
                 "--",
@@ -79,18 +82,35 @@ fn test() -> Vec<Step> {
                 "warnings",
             ]),
         ),
-        Step::command("test", cargo(["test", "--workspace", "--locked"])),
+        Step::command(
+            "test",
+            cargo([
+                "test",
+                "--workspace",
+                "--exclude",
+                "stridewise-gpu",
+                "--locked",
+            ]),
+        ),
         Step::check("mpi", mpi::test),
+        Step::check("gpu", gpu::test),
         Step::check("python build", python::build),
         Step::check("python lint", python::check),
         Step::check("python test", python::test),
         Step::check("onnx", python::onnx),
         Step::check("wheel", python::test_wheel),
-        Step::check("mpi python", python::test_mpi),
+        Step::check("mpi and gpu python", python::test_all_features),
         Step::command(
             "document",
-            cargo(["doc", "--workspace", "--no-deps", "--locked"])
-                .with_env("RUSTDOCFLAGS", "-D warnings"),
+            cargo([
+                "doc",
+                "--workspace",
+                "--features",
+                "stridewise/gpu",
+                "--no-deps",
+                "--locked",
+            ])
+            .with_env("RUSTDOCFLAGS", "-D warnings"),
         ),
         Step::command(
             "tour",
@@ -110,6 +130,7 @@ fn bench() -> Vec<Step> {
             cargo(["bench", "--package", "stridewise", "--bench", "memory"]),
         ),
         Step::check("mpi", mpi::bench),
+        Step::check("gpu", gpu::bench),
         Step::check("python calls", python::bench),
     ]
 }

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::environment::{Environment, Scratch};
-use crate::mpi;
 use crate::steps::{Failure, quietly, root, run};
+use crate::{gpu, mpi};
 
 const WHEELS: &str = "target/wheels";
+
+/// Where the type stubs may say more or less than the package, and where so only if it is built without a GPU.
+const ALLOWED: &str = "python/stubtest.txt";
+const ALLOWED_WITHOUT_GPU: &str = "python/stubtest_without_gpu.txt";
 
 /// Builds the package into `.venv`, which is made first if it has to be.
 pub(crate) fn build() -> Result<(), Failure> {
@@ -46,7 +50,9 @@ pub(crate) fn check() -> Result<(), Failure> {
     )?;
     let allowed = [
         "--allowlist",
-        "python/stubtest.txt",
+        ALLOWED,
+        "--allowlist",
+        ALLOWED_WITHOUT_GPU,
         "--ignore-unused-allowlist",
     ];
     environment.module("mypy.stubtest", &[&["stridewise"][..], &allowed].concat())
@@ -92,54 +98,65 @@ pub(crate) fn onnx() -> Result<(), Failure> {
 
 /// Builds a wheel into `target/wheels` and says where it is.
 pub(crate) fn wheel() -> Result<(), Failure> {
-    let path = build_wheel()?;
+    let environment = Environment::of_the_repository()?;
+    let wanted = ["-r", "python/requirements-test.txt"].map(OsStr::new);
+    environment.install(&wanted)?;
+    let folder = root().join(WHEELS);
+    // Older wheels go, so that the one that is there afterwards is the one that was built.
+    for old in files(&folder) {
+        fs::remove_file(&old).map_err(|error| format!("{}: {error}", old.display()))?;
+    }
+    let path = build_wheel(&environment, &["--release"], &folder)?;
     println!("{}", path.display());
     Ok(())
 }
 
-/// Builds the package with MPI into an environment with nothing else, and runs its examples and a failing program under
-/// `mpirun`.
-pub(crate) fn test_mpi() -> Result<(), Failure> {
+/// Builds a wheel into a folder that has none.
+fn build_wheel(
+    environment: &Environment,
+    options: &[&str],
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
+    let mut maturin = environment.command("maturin");
+    maturin.args(["build", "--locked"]).args(options);
+    quietly(maturin.arg("--out").arg(folder))?;
+    let built = files(folder).next();
+    built.ok_or(format!(
+        "maturin has built no wheel into {}",
+        folder.display()
+    ))
+}
+
+/// Builds the package with all it can have, MPI and a GPU, into an environment with nothing else; runs its examples and a
+/// failing program under `mpirun`, and the tests of the GPU.
+pub(crate) fn test_all_features() -> Result<(), Failure> {
     mpi::provide()?;
-    let scratch = Scratch::new("stridewise-mpi")?;
-    let environment = Environment::empty(&scratch.path().join("mpi"))?;
-    let wheels = scratch.path().join("wheels");
-    let mut maturin = Environment::of_the_repository()?.command("maturin");
+    gpu::provide()?;
+    let scratch = Scratch::new("stridewise-features")?;
+    let repository = Environment::of_the_repository()?;
     // The MPI of the system is used as it is: it is no library to be carried along.
-    let build = [
-        "build",
-        "--locked",
-        "--features",
-        "mpi",
-        "--auditwheel",
-        "skip",
-        "--out",
-    ];
-    quietly(maturin.args(build).arg(&wheels))?;
-    let built = files(&wheels).next();
-    let wheel = built.ok_or("maturin has built no wheel with MPI")?;
+    let options = ["--features", "mpi,gpu", "--auditwheel", "skip"];
+    let wheel = build_wheel(&repository, &options, &scratch.path().join("wheels"))?;
+    let environment = Environment::empty(&scratch.path().join("features"))?;
     environment.install(&[OsStr::new("--no-index"), wheel.as_os_str()])?;
-    let tests = root().join("python/tests/under_mpi.py");
+    let tests = root().join("python/tests");
     let mut python = environment.command("python");
-    run(python.arg(tests).current_dir(scratch.path()))
-}
-
-fn build_wheel() -> Result<PathBuf, Failure> {
-    let environment = Environment::of_the_repository()?;
-    let wanted = ["-r", "python/requirements-test.txt"].map(OsStr::new);
-    environment.install(&wanted)?;
-    // Older wheels go, so that the one that is there afterwards is the one that was built.
-    for old in wheels() {
-        fs::remove_file(&old).map_err(|error| format!("{}: {error}", old.display()))?;
-    }
-    let build = ["build", "--release", "--locked", "--out", WHEELS];
-    quietly(environment.command("maturin").args(build))?;
-    let built = wheels().next();
-    built.ok_or(format!("maturin has built no wheel into {WHEELS}"))
-}
-
-fn wheels() -> impl Iterator<Item = PathBuf> {
-    files(&root().join(WHEELS))
+    run(python
+        .arg(tests.join("under_mpi.py"))
+        .current_dir(scratch.path()))?;
+    // The package of this build, in front of that of the repository's environment, which has what tests are made with.
+    let packages = environment.packages()?;
+    let mut pytest = repository.command("python");
+    pytest.args(["-m", "pytest", "--quiet"]);
+    run(pytest
+        .arg(tests.join("test_gpu.py"))
+        .env("PYTHONPATH", &packages)
+        .env("STRIDEWISE_BUILT_WITH", "gpu"))?;
+    let mut stubtest = repository.command("python");
+    stubtest.args(["-m", "mypy.stubtest", "stridewise", "--allowlist", ALLOWED]);
+    run(stubtest
+        .arg("--ignore-unused-allowlist")
+        .env("PYTHONPATH", &packages))
 }
 
 /// The wheels in a folder.
@@ -151,8 +168,10 @@ fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 
 /// Installs the wheel into an environment with nothing else and runs the README's first Python example there.
 pub(crate) fn test_wheel() -> Result<(), Failure> {
-    let wheel = build_wheel()?;
     let scratch = Scratch::new("stridewise-wheel")?;
+    // Not of the release build, so that nothing is compiled again; `tour` sees to that one.
+    let repository = Environment::of_the_repository()?;
+    let wheel = build_wheel(&repository, &[], &scratch.path().join("wheels"))?;
     let environment = Environment::empty(&scratch.path().join("empty"))?;
     let only = [OsStr::new("--no-index"), wheel.as_os_str()];
     environment.install(&only)?;

@@ -10,8 +10,9 @@ const WIDTH: usize = 120;
 /// Operators that `import *` leaves out, since it would hide Python's own; a test of the package finds others.
 const HIDING: &[&str] = &["slice", "sum"];
 
-/// The class of global tensors, which operators take beside each other and numbers only.
-const GLOBAL: &str = "GlobalTensor";
+/// The classes of tensors that lie elsewhere, which operators take beside each other and numbers only; and what stands
+/// for one of them beside another.
+const AWAY: &[(&str, &str)] = &[("GlobalTensor", "_GlobalLike"), ("GpuTensor", "_GpuLike")];
 
 /// Every operator as a function.
 pub(crate) fn functions() -> String {
@@ -37,7 +38,8 @@ pub(crate) fn names(package: bool) -> String {
 struct Form {
     parts: Vec<String>,
     result: &'static str,
-    global: bool,
+    /// The class, where it is one of tensors that lie elsewhere.
+    away: Option<&'static str>,
 }
 
 impl Form {
@@ -45,29 +47,29 @@ impl Form {
         Form {
             parts,
             result,
-            global: false,
+            away: None,
         }
     }
 
-    /// The same of global tensors; none for one that writes into memory of one rank.
-    fn global(&self) -> Option<Form> {
+    /// The same of tensors that lie elsewhere; none for one that writes into memory of this process.
+    fn away(&self, (class, like): (&'static str, &str), method: bool) -> Option<Form> {
         if self.result == "_T" {
             return None;
         }
         let first = self.parts.first().map(String::as_str);
-        // The tensor that a function is called on says that it is one of global tensors.
-        let receives =
-            first.is_some_and(|part| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]"));
+        // The tensor that a function is called on says that it is one of them.
+        let tensors = |part: &str| part.ends_with("ArrayLike") || part.ends_with("[ArrayLike]");
+        let receives = !method && first.is_some_and(tensors);
         let parts = self.parts.iter().enumerate().map(|(at, part)| match at {
-            0 if receives => part.replace("ArrayLike", GLOBAL),
+            0 if receives => part.replace("ArrayLike", class),
             _ => part
-                .replace("ArrayLike", "_GlobalLike")
-                .replace("SizesLike", "SizesLike | GlobalTensor"),
+                .replace("ArrayLike", like)
+                .replace("SizesLike", &format!("SizesLike | {class}")),
         });
         Some(Form {
             parts: parts.collect(),
             result: self.result,
-            global: true,
+            away: Some(class),
         })
     }
 
@@ -77,10 +79,7 @@ impl Form {
     }
 
     fn result_of(&self, class: Option<&str>) -> String {
-        let class = match self.global {
-            true => GLOBAL,
-            false => class.unwrap_or("Tensor"),
-        };
+        let class = self.away.or(class).unwrap_or("Tensor");
         self.result.replace("Tensor", class)
     }
 }
@@ -89,14 +88,24 @@ impl Form {
 fn stub(entry: &Entry, class: Option<&str>) -> String {
     let method = class.is_some();
     let mut forms = forms(entry, method);
+    let of = |forms: &[Form], away| -> Vec<Form> {
+        let there = forms.iter().filter_map(|form| form.away(away, method));
+        there.collect()
+    };
     match class {
-        Some(GLOBAL) => forms = forms.into_iter().filter_map(|form| form.global()).collect(),
-        Some(_) => {}
-        // A function of global tensors gives one; `enforce_shape` gives back whatever it is given.
+        Some(class) => {
+            if let Some(away) = AWAY.iter().find(|(name, _)| *name == class) {
+                forms = of(&forms, *away);
+            }
+        }
+        // A function of such tensors gives one; `enforce_shape` gives back whatever it is given.
         None if entry.arity == Arity::None || entry.name == "enforce_shape" => {}
         None => {
-            let global: Vec<Form> = forms.iter().filter_map(Form::global).collect();
-            forms.extend(global.into_iter().filter(|form| form.is_of(GLOBAL)));
+            let here = forms.clone();
+            for away in AWAY {
+                let there = of(&here, *away).into_iter();
+                forms.extend(there.filter(|form| form.is_of(away.0)));
+            }
         }
     }
     let indent = if method { "    " } else { "" };

@@ -1,5 +1,6 @@
 //! The `stridewise` command: shape work on files and on paper.
 
+mod device;
 mod explain;
 mod failure;
 mod how;
@@ -43,6 +44,7 @@ enum Command {
     Plan(plan::Options),
     Explain(explain::Options),
     Info(info::Options),
+    Devices(device::Options),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Plan(options) => plan::plan(options, &mut out),
         Command::Explain(options) => explain::explain(options, &mut out),
         Command::Info(options) => info::info(options, &mut out),
+        Command::Devices(options) => device::devices(options, &mut out),
     };
     let flushed = out.flush().map_err(failure::Failure::from);
     match result.and(flushed) {

@@ -4,9 +4,10 @@ use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use stridewise::{Cpu, Tensor, files};
+use stridewise::{Cpu, Engine, Tensor, files};
 use stridewise_core::size::tuple;
 
+use crate::device::{self, Device};
 use crate::failure::Failure;
 use crate::inputs::load;
 use crate::model;
@@ -27,6 +28,9 @@ use crate::terminal::Paint;
 /// With --ranks or --mesh the program runs on so many ranks, each a thread, the inputs lying on them as --sbp says. The
 /// result is gathered, and is the same as without but for the rounding of float sums. Which collectives it took and how
 /// many bytes a rank received is told on standard error.
+///
+/// With --device gpu it runs on the GPU, and gives what the CPU gives, bit for bit; `stridewise devices` tells which GPU
+/// that is. The build must have the feature `gpu`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +39,8 @@ Examples:
   stridewise run '' x.npy -o x.safetensors
   stridewise run 'arange(12).reshape(3, 4)' -o x.npy
   stridewise run model.onnx images.npy mask=m.npy -o y.safetensors
-  stridewise run 'take($2, axis=0)' table.npy index.npy --ranks 4 --sbp 'S(0)' --sbp B")]
+  stridewise run 'take($2, axis=0)' table.npy index.npy --ranks 4 --sbp 'S(0)' --sbp B
+  stridewise run 'repeat(2, 1).sum(0)' x.npy --device gpu")]
 pub(crate) struct Options {
     /// The chain of operators, or an .onnx file; '' copies or converts.
     program: String,
@@ -47,6 +52,10 @@ pub(crate) struct Options {
     /// Where the result goes; .npy or .safetensors.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Where it runs.
+    #[arg(long, value_enum, default_value_t, value_name = "DEVICE")]
+    device: Device,
 
     #[command(flatten)]
     ranks: Ranks,
@@ -61,7 +70,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
                 "an ONNX model cannot be run on {mesh} ranks\n  help: give a program of operators"
             )));
         }
-        let results = model::run(path, &options.files, options.output.as_deref())?;
+        let output = options.output.as_deref();
+        let results = model::run(path, &options.files, output, options.device)?;
         return match &options.output {
             Some(path) => Ok(files::save_all(path, &results)?),
             None => print(&results, results.len() == 1, out),
@@ -80,6 +90,11 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
     }
     let progress = Progress::new(program.steps.len());
     if let Some(mesh) = mesh {
+        if options.device != Device::Cpu {
+            return Err(Failure::Usage(
+                "ranks run on the CPU\n  help: leave --device away, or run on one rank".to_string(),
+            ));
+        }
         let given = options.ranks.given(mesh, inputs.len())?;
         let ran = ranks::run::run(&program, &given, &inputs, &progress)?;
         progress.pause(|| {
@@ -89,17 +104,33 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure>
         })?;
         return finish(options, ran.flow, progress, out);
     }
-    let mut flow = start(&program, &inputs).map_err(&wrong)?;
+    let flow = match options.device {
+        Device::Cpu => walk(&Cpu, &program, &inputs, &progress, out)?,
+        Device::Gpu => device::chain(&program, &inputs, &progress, out)?,
+    };
+    finish(options, flow, progress, out)
+}
+
+/// Runs a program's steps on an engine, one after another.
+pub(crate) fn walk<E: Engine<Size = usize>>(
+    engine: &E,
+    program: &Program,
+    inputs: &[E::Value],
+    progress: &Progress,
+    out: &mut dyn Write,
+) -> Result<Option<Flow<E::Value>>, Failure> {
+    let wrong = Failure::within(&program.source);
+    let mut flow = start(program, inputs).map_err(&wrong)?;
     for one in &program.steps {
         progress.begin(&program.text(one));
-        let done = step(&Cpu, one, flow.as_ref(), &inputs).map_err(&wrong)?;
+        let done = step(engine, one, flow.as_ref(), inputs).map_err(&wrong)?;
         if let Some(dims) = &done.dims {
             progress.pause(|| writeln!(out, "dims {dims}"))?;
         }
         flow = Some(done.flow);
         progress.advance();
     }
-    finish(options, flow, progress, out)
+    Ok(flow)
 }
 
 /// Saves or prints the result.

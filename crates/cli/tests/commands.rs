@@ -348,11 +348,45 @@ fn a_reader_that_leaves_early_is_no_failure() {
 #[test]
 fn every_command_has_help_with_an_example() {
     assert_snapshot!("help", prints(&["--help"]));
-    for name in ["tour", "run", "plan", "explain", "info"] {
+    for name in ["tour", "run", "plan", "explain", "info", "devices"] {
         let help = prints(&[name, "--help"]);
         assert!(
             help.contains("Example") && help.contains(&format!("stridewise {name}")),
             "{help}"
         );
     }
+}
+
+#[test]
+#[cfg(not(feature = "gpu"))]
+fn a_build_without_a_gpu_says_how_to_get_one() {
+    let ran = run(&["run", "arange(3)", "--device", "gpu"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
+    assert_snapshot!(ran.stderr);
+    let devices = prints(&["devices"]);
+    assert!(devices.starts_with("cpu  "), "{devices}");
+    assert!(
+        devices.contains("\ngpu  none: this build of stridewise has no GPU engine\n"),
+        "{devices}"
+    );
+}
+
+#[test]
+fn a_device_that_is_none_is_refused_and_ranks_run_on_the_cpu() {
+    let ran = run(&["run", "arange(3)", "--device", "tpu"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("[possible values: cpu, gpu]"),
+        "{}",
+        ran.stderr
+    );
+    let ran = run(&["run", "arange(3)", "--device", "gpu", "--ranks", "2"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("ranks run on the CPU"),
+        "{}",
+        ran.stderr
+    );
+    let cpu = prints(&["run", "arange(3)", "--device", "cpu"]);
+    assert_eq!(cpu, prints(&["run", "arange(3)"]));
 }

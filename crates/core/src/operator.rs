@@ -1,5 +1,6 @@
 //! What an operator is: parameters, and a lowering to the primitives that knows no engine.
 
+use std::cell::Cell;
 use std::fmt::Debug;
 
 use crate::call::Parameters;
@@ -14,6 +15,30 @@ use crate::size::Size;
 pub trait Named {
     /// The name.
     const NAME: &'static str;
+}
+
+thread_local! {
+    /// The operator that is running.
+    static RUNNING: Cell<&'static str> = const { Cell::new("") };
+}
+
+/// Does something on behalf of an operator: engines that tell of it later, or to others, name it then. Those that need
+/// it do so for each operator they run, and so do those that run operators over others, such as a tape.
+pub fn on_behalf_of<T>(operator: &'static str, work: impl FnOnce() -> T) -> T {
+    /// As it was before, also after a panic.
+    struct Before(&'static str);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            RUNNING.set(self.0);
+        }
+    }
+    let _before = Before(RUNNING.replace(operator));
+    work()
+}
+
+/// The operator on whose behalf this thread works; empty where there is none.
+pub fn running() -> &'static str {
+    RUNNING.get()
 }
 
 /// An operator as the call that makes it.

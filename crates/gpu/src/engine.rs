@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use stridewise_core::engine::{Along, Engine};
+use stridewise_core::operator::on_behalf_of;
 use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::size::Truth;
 use stridewise_core::{Axis, DType, Error, Layout, Operator, Result};
 use stridewise_cpu::Cpu;
 
 use crate::device::{Counts, Device, Info, lock};
-use crate::faults::within;
 use crate::kernels::arithmetic;
 use crate::kernels::movement::{concat, copy, fill, gather};
 use crate::tensor::Tensor;
@@ -234,6 +234,6 @@ impl Engine for Gpu {
 
     fn run<O: Operator<Self>>(&self, operator: &O, inputs: &[&Tensor]) -> Result<O::Output> {
         self.require_here(inputs)?;
-        within(O::NAME, || operator.lower(self, inputs))
+        on_behalf_of(O::NAME, || operator.lower(self, inputs))
     }
 }

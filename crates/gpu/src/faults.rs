@@ -2,10 +2,10 @@
 //! slot; whatever is computed from then on carries the fault along, and who reads it raises the error that the CPU
 //! engine would have raised at the call.
 
-use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use stridewise_core::engine::Along;
+use stridewise_core::operator::running;
 use stridewise_core::rules::bad_index;
 use stridewise_core::size::Shape;
 use stridewise_core::{DType, Error, Result};
@@ -134,7 +134,7 @@ impl Faults {
         let fault = Arc::new(Fault {
             number: self.made,
             slot: self.used,
-            operator: OPERATOR.get(),
+            operator: running(),
             source: source.into(),
             along: along.clone(),
             index: Mutex::new(Some(index.clone())),
@@ -153,21 +153,4 @@ impl Faults {
         self.open = open.iter().map(Arc::downgrade).collect();
         open
     }
-}
-
-thread_local! {
-    /// The operator that runs on this thread, for the errors of its checks.
-    static OPERATOR: Cell<&'static str> = const { Cell::new("") };
-}
-
-/// Runs something as a part of an operator: index errors that are found later name it.
-pub(crate) fn within<T>(operator: &'static str, run: impl FnOnce() -> T) -> T {
-    struct Back(&'static str);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            OPERATOR.set(self.0);
-        }
-    }
-    let _back = Back(OPERATOR.replace(operator));
-    run()
 }

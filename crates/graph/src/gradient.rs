@@ -111,7 +111,7 @@ impl Gradient {
             })
             .collect::<Result<_>>()?;
         let above = Host {
-            constant: &|tensor| tape.constant((host.constant)(tensor)),
+            constant: &|at, tensor| Ok(tape.constant((host.constant)(at, tensor)?)),
             begin: host.begin,
         };
         let outputs = Replay::run(program, &tape, above, &watched)?.outputs()?;

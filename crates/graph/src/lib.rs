@@ -29,6 +29,7 @@ mod gradient;
 mod graph;
 mod node;
 mod onnx;
+mod placed;
 mod plan;
 mod program;
 mod replay;
@@ -37,5 +38,6 @@ mod text;
 
 pub use graph::{Graph, Symbolic};
 pub use node::Guard;
+pub use placed::Placed;
 pub use program::Program;
 pub use symbols::{as_spread, may_declare, spread};

@@ -118,14 +118,28 @@ impl Program {
 
     /// Runs every operator at once, one after another, as if there were no graph: what a run is held to.
     pub fn run_at_once(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        self.run_on(&Cpu, &Tensor::clone, inputs)
+        self.run_on(&Cpu, |tensor| Ok(tensor.clone()), inputs)
     }
 
-    /// The same on another engine that knows all sizes, such as a tape.
+    /// The same on another engine that knows all sizes, such as a tape or a GPU. `constant` brings a tensor of the graph
+    /// to the engine; for many runs, [`place`](Self::place) does so once.
     pub fn run_on<E>(
         &self,
         engine: &E,
-        constant: &dyn Fn(&Tensor) -> E::Value,
+        constant: impl Fn(&Tensor) -> Result<E::Value>,
+        inputs: &[E::Value],
+    ) -> Result<Vec<E::Value>>
+    where
+        E: Engine<Size = usize> + Clone,
+        E::Value: Value<Engine = E>,
+    {
+        self.run_with(engine, &|_, tensor| constant(tensor), inputs)
+    }
+
+    pub(crate) fn run_with<E>(
+        &self,
+        engine: &E,
+        constant: &dyn Fn(usize, &Tensor) -> Result<E::Value>,
         inputs: &[E::Value],
     ) -> Result<Vec<E::Value>>
     where
@@ -161,7 +175,7 @@ impl Program {
     pub fn foreseen(&self, inputs: &[Tensor], shape: &Outline) -> Result<Shape> {
         self.require_inputs(inputs)?;
         let host = Host {
-            constant: &Tensor::clone,
+            constant: &|_, tensor| Ok(tensor.clone()),
             begin: &|_| (),
         };
         let replay = Replay::run(self, &Cpu, host, inputs)?;

@@ -18,8 +18,8 @@ use crate::symbols::{as_spread, spread};
 
 /// What a run needs of its engine beside the primitives.
 pub(crate) struct Host<'p, E: Engine> {
-    /// How the engine holds a tensor that is the same in every run.
-    pub(crate) constant: &'p dyn Fn(&Tensor) -> E::Value,
+    /// How the engine holds a tensor that is the same in every run, by the place of its node.
+    pub(crate) constant: &'p dyn Fn(usize, &Tensor) -> Result<E::Value>,
     /// Called before each node.
     pub(crate) begin: &'p dyn Fn(usize),
 }
@@ -29,6 +29,8 @@ pub(crate) struct Replay<'p, E: Engine> {
     program: &'p Program,
     engine: &'p E,
     host: Host<'p, E>,
+    /// The place of the node that is being run.
+    at: usize,
     values: Vec<Option<E::Value>>,
     pub(crate) bindings: Bindings,
 }
@@ -45,6 +47,7 @@ impl<'p, E: Engine<Size = usize>> Replay<'p, E> {
             program,
             engine,
             host,
+            at: 0,
             values: (0..program.values.len()).map(|_| None).collect(),
             bindings: program.bind(|at| engine.shape(&inputs[at]))?,
         };
@@ -53,6 +56,7 @@ impl<'p, E: Engine<Size = usize>> Replay<'p, E> {
         }
         for (at, node) in program.nodes.iter().enumerate() {
             (replay.host.begin)(at);
+            replay.at = at;
             replay.node(node).map_err(|error| blame(error, node))?;
         }
         Ok(replay)
@@ -212,7 +216,7 @@ impl<'p, E: Engine<Size = usize>> Replay<'p, E> {
         let engine = self.engine;
         let value = |id: &Id| self.value(*id);
         match primitive {
-            Primitive::Constant(tensor) => Ok((self.host.constant)(tensor)),
+            Primitive::Constant(tensor) => (self.host.constant)(self.at, tensor),
             Primitive::Full {
                 dtype,
                 value,

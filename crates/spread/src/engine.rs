@@ -1,7 +1,6 @@
 //! Global tensors as an engine: each primitive asks how its parts can be worked on, brings its inputs there, and runs
 //! on the parts. No operator knows of it.
 
-use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +10,7 @@ use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::error::{Error, Result};
 use stridewise_core::layout::Layout;
-use stridewise_core::operator::Operator;
+use stridewise_core::operator::{Operator, on_behalf_of, running};
 use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::rules::{concat_shape, gather_shape, sum_shape};
 use stridewise_core::size::{Shape, Truth, tuple};
@@ -38,20 +37,6 @@ struct Shared<E: Local> {
 
 /// So many changes are remembered; older ones are forgotten.
 const REMEMBERED: usize = 1 << 14;
-
-thread_local! {
-    /// The operator that is running, for messages and notes.
-    static OPERATOR: Cell<&'static str> = const { Cell::new("") };
-}
-
-/// Does something on behalf of an operator, which messages and notes then name: for front doors that run it through
-/// another engine over this one, such as a tape.
-pub fn on_behalf_of<T>(operator: &'static str, work: impl FnOnce() -> T) -> T {
-    let outer = OPERATOR.replace(operator);
-    let done = work();
-    OPERATOR.set(outer);
-    done
-}
 
 impl<E: Local> Clone for Spread<E> {
     fn clone(&self) -> Spread<E> {
@@ -173,7 +158,7 @@ impl<E: Local> Spread<E> {
     ) -> Result<Global<E>> {
         self.require_mine(xs)?;
         require_countable(dtype, &problem.output)?;
-        let operator = OPERATOR.get();
+        let operator = running();
         let width = |x: &Global<E>| x.dtype().width();
         let given: SmallVec<[Given<'_>; 3]> = xs
             .iter()

@@ -18,11 +18,12 @@ mod signature;
 pub mod world;
 
 pub use change::{Moved, What};
-pub use engine::{Spread, on_behalf_of};
+pub use engine::Spread;
 pub use global::Global;
 pub use local::{Imagined, Local, Ranks};
 pub use mesh::{Line, Mesh};
 pub use path::{Change, local_shape};
 pub use sbp::{NdSbp, Reduction, Sbp};
+pub use stridewise_core::operator::on_behalf_of;
 pub use stridewise_cpu::{Rows, RowsMut};
 pub use world::{Call, Collective, Wire, World};

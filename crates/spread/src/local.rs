@@ -2,6 +2,8 @@
 
 mod cpu;
 mod dry;
+#[cfg(feature = "gpu")]
+mod gpu;
 
 pub use dry::Imagined;
 

@@ -26,10 +26,14 @@
 //! # }
 //! ```
 
+#[cfg(feature = "gpu")]
+pub mod device;
 pub mod files;
 mod literal;
 mod out;
 
+#[cfg(feature = "gpu")]
+pub use device::{Device, To};
 pub use literal::{Nested, tensor};
 pub use out::take_into;
 pub use stridewise_core::operators::{concat, repeat_plan, stack};
@@ -41,6 +45,8 @@ pub use stridewise_core::{
 pub use stridewise_cpu::compare::{Tolerance, allclose, array_equal, equal, not_equal};
 pub use stridewise_cpu::{Cpu, Element, Tensor, pool};
 pub use stridewise_dry::{self as dry, Dry, Sketch};
+#[cfg(feature = "gpu")]
+pub use stridewise_gpu::{self as gpu, Gpu};
 pub use stridewise_graph::{self as graph, Graph, Program, Symbolic};
 pub use stridewise_spread::{self as spread, Global, Mesh, Sbp, Spread, World};
 pub use stridewise_tape::{ByWatched, History, Pullback, Tape, Var, vjp};

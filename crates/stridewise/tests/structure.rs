@@ -71,9 +71,24 @@ fn engines() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn there_are_at_least_two_engines() {
+fn there_are_several_engines() {
     let names: BTreeSet<String> = engines().into_iter().map(|(_, name)| name).collect();
-    assert!(names.contains("Cpu") && names.contains("Dry"), "{names:?}");
+    for engine in ["Cpu", "Dry", "Gpu"] {
+        assert!(names.contains(engine), "{names:?}");
+    }
+}
+
+#[test]
+fn only_the_gpu_engine_knows_how_a_gpu_is_reached() {
+    let crates = fs::read_dir(root().join("crates")).expect("the crates");
+    let crates = crates.map(|entry| entry.expect("a crate").path());
+    let others = crates.filter(|folder| !folder.ends_with("gpu"));
+    for folder in others.chain([root().join("python")]) {
+        for (path, code) in sources(&folder.join("src")) {
+            let reaches = words(&code).any(|word| ["wgpu", "naga"].contains(&word));
+            assert!(!reaches, "{} reaches past the engine", path.display());
+        }
+    }
 }
 
 #[test]

@@ -4,25 +4,24 @@ use std::collections::BTreeMap;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
-use stridewise::call::literal;
+use pyo3::types::PyTuple;
 use stridewise::prelude::*;
 use stridewise::size::tuple;
-use stridewise::spread::on_behalf_of;
 use stridewise::spread::sbp::text;
-use stridewise::{Error, Global, Spread, Tape, Value, Var};
+use stridewise::{Error, Global, Spread, Value, Var};
 
-use super::argument::Lying;
-use super::{Call, PyMesh, begin, held_as, mixed, sbp, shared};
-use crate::arguments::{Object, Raised};
+use super::{PyMesh, held_as, sbp};
+use crate::arguments::Raised;
 use crate::dtype::PyDType;
+use crate::elsewhere::{Away, begin, methods};
 use crate::errors::OrRaise;
-use crate::foreign;
 use crate::foreign::asarray::convert;
-use crate::gradients::class::is_weak;
 use crate::gradients::{self, Class, Kept, Leaves};
-use crate::tensor::{PyTensor, index, object};
+use crate::tensor::{PyTensor, object};
 use crate::unlocked::unlocked;
+
+/// The engine of global tensors.
+type Engine = Spread<Cpu>;
 
 /// One logical tensor over the ranks of a mesh; every operator works on it and gives what one machine would give.
 ///
@@ -34,28 +33,7 @@ pub(crate) struct PyGlobal {
     kept: Option<Box<Kept<PyGlobal>>>,
 }
 
-/// The engine of a global tensor.
-pub(super) fn spread(x: &Global<Cpu>) -> Spread<Cpu> {
-    x.engine()
-}
-
 impl PyGlobal {
-    pub(crate) fn global(&self) -> &Global<Cpu> {
-        &self.value
-    }
-
-    /// The tensor with its history, where it has one and that is to be carried on.
-    pub(super) fn noted(&self) -> Var<Spread<Cpu>> {
-        match gradients::is_on() {
-            true => self.var(),
-            false => self.tape().constant(self.value.clone()),
-        }
-    }
-
-    fn tape(&self) -> Tape<Spread<Cpu>> {
-        Tape::over(self.value.engine())
-    }
-
     /// Refuses to hand out parts of a tensor with a history: what is made of them would silently have none.
     fn require_none(&self, operator: &'static str) -> Result<(), Error> {
         match self.kept {
@@ -82,7 +60,7 @@ impl PyGlobal {
     /// The size of each axis of the whole.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.value.shape())
+        methods::shape::<Engine>(py, &self.value)
     }
 
     /// The element type.
@@ -118,15 +96,13 @@ impl PyGlobal {
     /// The axes reversed.
     #[getter(T)]
     fn reversed_axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyGlobal>> {
-        let turned = on_behalf_of("T", || self.noted().transpose(..));
-        PyGlobal::var_object(py, turned.or_raise(py)?)
+        methods::made::<Engine>(py, "T", || self.noted().transpose(..))
     }
 
     /// The last two axes swapped.
     #[getter(mT)]
     fn matrix_transpose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyGlobal>> {
-        let turned = on_behalf_of("mT", || self.noted().swapaxes(-2, -1));
-        PyGlobal::var_object(py, turned.or_raise(py)?)
+        methods::made::<Engine>(py, "mT", || self.noted().swapaxes(-2, -1))
     }
 
     /// The same tensor, held otherwise; the cheapest way there is taken.
@@ -206,43 +182,16 @@ impl PyGlobal {
         PyGlobal::detached(slf)
     }
 
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        index: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyGlobal>> {
-        let lift = |item: &Bound<'py, PyAny>, array: Tensor| {
-            // A list of numbers is every rank's; an array is one rank's own.
-            match foreign::is_array(item)? {
-                true => Err(mixed(&self.value, &array).into()),
-                false => Ok(self.tape().constant(shared(&self.value, array)?)),
-            }
-        };
-        let given = |item: &Bound<'py, PyAny>| {
-            let x = item.cast::<PyGlobal>().ok()?;
-            Some(x.get().noted())
-        };
-        let work = || index::of_many(&self.tape(), &self.noted(), index, given, lift);
-        let part = on_behalf_of("index", work);
-        let part = part.map_err(|raised: Raised| raised.exception(py, "index", None))?;
-        PyGlobal::var_object(py, part)
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyGlobal>> {
+        methods::part::<Engine>(self, index)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.value.shape().is_empty() {
-            return Err(PyTypeError::new_err(
-                "a tensor of rank 0 has no axis to iterate over",
-            ));
-        }
-        let slices = on_behalf_of("unstack", || self.noted().unstack(0)).or_raise(py)?;
-        let slices = slices.into_iter().map(|x| PyGlobal::var_object(py, x));
-        let list = PyList::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
-        Ok(list.try_iter()?.into_any())
+        methods::slices::<Engine>(py, self)
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        let first = self.value.shape().first().copied();
-        first.ok_or_else(|| PyTypeError::new_err("a tensor of rank 0 has no length"))
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        methods::len::<Engine>(py, &self.value)
     }
 
     fn __bool__(&self) -> PyResult<bool> {
@@ -277,7 +226,7 @@ impl PyGlobal {
         slf: &Bound<'py, Self>,
         _memo: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyGlobal>> {
-        deepcopy(slf)
+        methods::deepcopy::<Engine>(slf)
     }
 
     fn __reduce_ex__(&self, _protocol: usize) -> PyResult<Py<PyAny>> {
@@ -312,7 +261,7 @@ impl PyGlobal {
 }
 
 impl Class for PyGlobal {
-    type Engine = Spread<Cpu>;
+    type Engine = Engine;
 
     fn value(&self) -> &Global<Cpu> {
         &self.value
@@ -327,7 +276,7 @@ impl Class for PyGlobal {
         value: Global<Cpu>,
         kept: Option<Box<Kept<PyGlobal>>>,
     ) -> PyResult<Bound<'_, PyGlobal>> {
-        begin();
+        begin::<Engine>();
         Bound::new(py, PyGlobal { value, kept })
     }
 
@@ -340,23 +289,11 @@ impl Class for PyGlobal {
         object: &Bound<'py, PyAny>,
         name: &'static str,
     ) -> Result<Bound<'py, PyGlobal>, Raised> {
-        if let Ok(x) = object.cast::<PyGlobal>() {
-            return Ok(x.clone());
-        }
-        let first = super::first()?;
-        let lying: Lying<'py> = literal(
-            &Tape::over(first.engine()),
-            &Object::from(object.clone()),
-            name,
-        )?;
-        match lying.given {
-            Some(given) => Ok(given),
-            None => Ok(PyGlobal::var_object(object.py(), *lying.var)?),
-        }
+        methods::convert::<Engine>(object, name)
     }
 
     fn require_beside(x: &Global<Cpu>, grad: &Global<Cpu>) -> stridewise::Result<()> {
-        spread(x).require_mine(&[grad])
+        Engine::require_together(x, grad)
     }
 
     fn gradient(
@@ -364,40 +301,9 @@ impl Class for PyGlobal {
         name: &'static str,
         of: &Global<Cpu>,
         tracked: bool,
-    ) -> Result<Var<Spread<Cpu>>, Raised> {
-        let made = Call(of.clone()).during(name, || PyGlobal::convert(object, name))?;
-        let seed = made.get().var();
-        PyGlobal::require_beside(of, seed.value())?;
-        if object.is(&made) {
-            return Ok(if tracked { seed } else { seed.detach() });
-        }
-        match is_weak(object, seed.value().dtype(), of.dtype())? {
-            true => Ok(seed.cast(of.dtype())?),
-            false => Ok(seed),
-        }
+    ) -> Result<Var<Engine>, Raised> {
+        methods::gradient::<Engine>(object, name, of, tracked)
     }
-}
-
-/// A copy with memory of its own, and with a copy of its gradient.
-fn deepcopy<'py>(slf: &Bound<'py, PyGlobal>) -> PyResult<Bound<'py, PyGlobal>> {
-    let (py, x) = (slf.py(), slf.get());
-    let named = |error: Error| error.within("deepcopy");
-    let is_leaf = x.kept.as_ref().map(|kept| kept.leaf.is_some());
-    if is_leaf == Some(false) {
-        let message =
-            "the tensor has a history, which cannot be copied: it leads to tensors that stay";
-        let error = Error::gradient(message).help("call `detach()` first");
-        return Err(named(error)).or_raise(py);
-    }
-    let value = unlocked(py, || x.value.engine().copy(&x.value))
-        .map_err(named)
-        .or_raise(py)?;
-    let copy = made(py, value, is_leaf.is_some());
-    let copy = copy.map_err(|raised| raised.exception(py, "deepcopy", None))?;
-    if let Some(grad) = x.grad(py) {
-        copy.setattr("grad", deepcopy(grad.bind(py))?)?;
-    }
-    Ok(copy)
 }
 
 /// A global tensor from this rank's part of it.
@@ -411,7 +317,7 @@ pub(crate) fn from_parts<'py>(
     let wanted = held_as(held)?;
     let part = local(x)?;
     let value = unlocked(py, || mesh.spread().from_parts(part, &wanted))?;
-    made(py, value, requires_grad)
+    methods::object::<Engine>(py, value, requires_grad)
 }
 
 /// A global tensor from the whole of it.
@@ -430,7 +336,7 @@ pub(super) fn from_whole<'py>(
     }
     let whole = local(&convert(x, None, None, "x")?)?;
     let value = unlocked(py, || spread.from_whole(whole, &wanted))?;
-    made(py, value, requires_grad)
+    methods::object::<Engine>(py, value, requires_grad)
 }
 
 /// The tensor of one rank, which must not have a history: no gradient would come back to it.
@@ -443,16 +349,4 @@ fn local(x: &Bound<'_, PyTensor>) -> Result<Tensor, Error> {
         .at_argument("x")
         .help("call `detach()` first, and say `requires_grad=True` of the global tensor")),
     }
-}
-
-fn made(
-    py: Python<'_>,
-    value: Global<Cpu>,
-    requires_grad: bool,
-) -> Result<Bound<'_, PyGlobal>, Raised> {
-    let kept = match requires_grad {
-        true => Kept::leaf(&value)?,
-        false => None,
-    };
-    Ok(PyGlobal::object(py, value, kept)?)
 }

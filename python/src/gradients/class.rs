@@ -9,7 +9,7 @@ use stridewise::{Cpu, DType, Engine, Tape, Tensor, Value, Var};
 use crate::arguments::Raised;
 use crate::foreign::asarray::{convert, is_of_numbers};
 use crate::gradients::kept::{Kept, Leaves};
-use crate::gradients::{tape, var};
+use crate::gradients::{is_on, tape, var};
 use crate::tensor::{PyTensor, object};
 
 /// A class of Python's whose objects are tensors of one engine.
@@ -62,6 +62,14 @@ pub(crate) trait Class: PyClass<Frozen = True> + Sync {
         match self.kept() {
             Some(kept) => Var::with_history(value, &kept.history),
             None => Tape::over(value.engine()).constant(value),
+        }
+    }
+
+    /// The tensor with its history, where it has one and that is to be carried on.
+    fn noted(&self) -> Var<Self::Engine> {
+        match is_on() {
+            true => self.var(),
+            false => self.var().detach(),
         }
     }
 

@@ -11,12 +11,11 @@ use stridewise::spread::on_behalf_of;
 use stridewise::{Error, Var};
 
 use crate::arguments::{Object, Raised};
+use crate::elsewhere::{self, OfClass};
 use crate::errors::{OrRaise, exception};
-use crate::globals::{self, PyGlobal};
 use crate::gradients::class::{Class, tape_of};
 use crate::gradients::is_on;
 use crate::gradients::mode::On;
-use crate::tensor::PyTensor;
 use crate::unlocked::unlocked;
 
 /// Inputs to differentiate by.
@@ -80,12 +79,15 @@ enum Form {
 
 /// The way back through a call of a function, as `vjp` gives it.
 #[pyclass(name = "Pullback", module = "stridewise", frozen)]
-pub(crate) struct PyPullback(Ways);
+pub(crate) struct PyPullback(Box<dyn Back>);
 
-/// The classes of tensors that a function can be differentiated by.
-enum Ways {
-    Local(Way<PyTensor>),
-    Global(Way<PyGlobal>),
+/// A way back, whatever the class of tensors that a function was differentiated by.
+trait Back: Send + Sync {
+    /// The gradients of the inputs.
+    fn back<'py>(&self, seed: &Bound<'py, PyAny>) -> Result<Bound<'py, PyTuple>, Raised>;
+
+    /// How many results there are, and how many inputs.
+    fn counts(&self) -> (usize, usize);
 }
 
 /// The way back from results to inputs.
@@ -100,18 +102,12 @@ impl PyPullback {
     /// The gradients of the inputs, one for each, from a gradient of the result: a tensor of its shape and dtype, or a
     /// list or tuple of them where the function gave one.
     fn __call__<'py>(&self, seed: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-        let gradients = match &self.0 {
-            Ways::Local(way) => way.back(seed),
-            Ways::Global(way) => way.back(seed),
-        };
+        let gradients = self.0.back(seed);
         gradients.map_err(|raised| raised.exception(seed.py(), "vjp", None))
     }
 
     fn __repr__(&self) -> String {
-        let (from, to) = match &self.0 {
-            Ways::Local(way) => (way.outputs.len(), way.inputs.len()),
-            Ways::Global(way) => (way.outputs.len(), way.inputs.len()),
-        };
+        let (from, to) = self.0.counts();
         format!(
             "<pullback of {} to {}>",
             counted(from, "result"),
@@ -120,7 +116,11 @@ impl PyPullback {
     }
 }
 
-impl<C: Class> Way<C> {
+impl<C: Class> Back for Way<C> {
+    fn counts(&self) -> (usize, usize) {
+        (self.outputs.len(), self.inputs.len())
+    }
+
     fn back<'py>(&self, seed: &Bound<'py, PyAny>) -> Result<Bound<'py, PyTuple>, Raised> {
         let py = seed.py();
         let seeds = self.seeds(seed)?;
@@ -133,7 +133,9 @@ impl<C: Class> Way<C> {
         let gradients = gradients.into_iter().map(|g| C::var_object(py, g));
         Ok(PyTuple::new(py, gradients.collect::<PyResult<Vec<_>>>()?)?)
     }
+}
 
+impl<C: Class> Way<C> {
     /// One seed for each result.
     fn seeds(&self, seed: &Bound<'_, PyAny>) -> Result<Vec<Var<C::Engine>>, Raised> {
         let tracked = is_on();
@@ -204,16 +206,23 @@ fn vjp<'py>(
         return Err(error.within("vjp")).or_raise(py);
     }
     let objects: Vec<Object<'py>> = inputs.iter().map(Object::from).collect();
-    let wanted = globals::wanted(objects.iter());
-    match wanted.map_err(|raised| raised.exception(py, "vjp", None))? {
-        None => {
-            let (value, way) = forth::<PyTensor>(f, inputs)?;
-            Ok((value, PyPullback(Ways::Local(way))))
-        }
-        Some(call) => {
-            let (value, way) = call.during("vjp", || forth::<PyGlobal>(f, inputs))?;
-            Ok((value, PyPullback(Ways::Global(way))))
-        }
+    let done = elsewhere::of_class(&objects, "vjp", Forth { f, inputs });
+    let (value, way) = done.map_err(|raised| raised.exception(py, "vjp", None))??;
+    Ok((value, PyPullback(way)))
+}
+
+/// A call of a function whose way back is wanted.
+struct Forth<'a, 'py> {
+    f: &'a Bound<'py, PyAny>,
+    inputs: &'a Bound<'py, PyTuple>,
+}
+
+impl<'py> OfClass for Forth<'_, 'py> {
+    type Done = PyResult<(Bound<'py, PyAny>, Box<dyn Back>)>;
+
+    fn done<C: Class>(self) -> Self::Done {
+        let (value, way) = forth::<C>(self.f, self.inputs)?;
+        Ok((value, Box::new(way)))
     }
 }
 
@@ -298,15 +307,32 @@ pub(crate) fn _gradient<'py>(
     let objects = places.iter().map(|place| arguments.get_item(*place));
     let objects = objects.map(|object| Ok(Object::from(object?)));
     let objects = objects.collect::<PyResult<Vec<_>>>()?;
-    let gradients = match globals::wanted(objects.iter()).map_err(raised)? {
-        None => gradients::<PyTensor>(f, &places, arguments, named)?,
-        Some(call) => call.during("grad", || {
-            gradients::<PyGlobal>(f, &places, arguments, named)
-        })?,
+    let call = Differentiated {
+        f,
+        places: &places,
+        arguments,
+        named,
     };
+    let gradients = elsewhere::of_class(&objects, "grad", call).map_err(raised)??;
     match (gradients.len(), one) {
         (1, true) => gradients.get_item(0),
         _ => gradients.into_bound_py_any(py),
+    }
+}
+
+/// A call of a function whose gradients are wanted.
+struct Differentiated<'a, 'py> {
+    f: &'a Bound<'py, PyAny>,
+    places: &'a [usize],
+    arguments: &'a Bound<'py, PyTuple>,
+    named: &'a Bound<'py, PyDict>,
+}
+
+impl<'py> OfClass for Differentiated<'_, 'py> {
+    type Done = PyResult<Bound<'py, PyTuple>>;
+
+    fn done<C: Class>(self) -> Self::Done {
+        gradients::<C>(self.f, self.places, self.arguments, self.named)
     }
 }
 

@@ -20,6 +20,7 @@ use stridewise::{Error, Graph, Program, Symbolic, Tensor};
 use crate::arguments::{Object, Raised, tensor_of};
 use crate::dtype::{PyDType, named_dtype};
 use crate::errors::OrRaise;
+use crate::gpu;
 use crate::gradients;
 use crate::look;
 use crate::tensor::{PyTensor, object};
@@ -175,6 +176,7 @@ enum Form {
 pub(crate) struct PyGraph {
     program: Program,
     form: Form,
+    on_gpu: gpu::OnGpu,
 }
 
 #[pymethods]
@@ -192,6 +194,9 @@ impl PyGraph {
             let message = "a graph cannot be called with tensors of another that is being traced";
             let error = Error::too_early(message).help("call the function it was traced from");
             return Err(error.within("graph")).or_raise(py);
+        }
+        if let Some(results) = gpu::results(py, &self.program, &self.on_gpu, &given)? {
+            return self.formed(py, results);
         }
         let objects: Vec<Object> = given.iter().cloned().map(Object::from).collect();
         if gradients::wanted(&objects)? {
@@ -253,10 +258,8 @@ impl PyGraph {
         let names = names
             .as_ref()
             .map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        Ok(PyGraph {
-            program: self.program.gradient(names.as_deref()).or_raise(py)?,
-            form: Form::Tuple,
-        })
+        let program = self.program.gradient(names.as_deref()).or_raise(py)?;
+        Ok(PyGraph::new(program, Form::Tuple))
     }
 
     /// Writes an ONNX model of opset 18, whose dynamic axes have the names of the symbols. What the graph checks in
@@ -309,7 +312,15 @@ impl PyGraph {
             1 if !program.gives_gradients() => Form::One,
             _ => Form::Tuple,
         };
-        PyGraph { program, form }
+        PyGraph::new(program, form)
+    }
+
+    fn new(program: Program, form: Form) -> PyGraph {
+        PyGraph {
+            program,
+            form,
+            on_gpu: Default::default(),
+        }
     }
 
     /// The inputs in order, from those given by position and by name.
@@ -356,8 +367,8 @@ impl PyGraph {
                 .map_err(|raised| raised.exception(py, "graph", None))?;
             vars.push(gradients::var(x.get()));
         }
-        let constant = |tensor: &Tensor| tape.constant(tensor.clone());
-        let results = self.program.run_on(&tape, &constant, &vars).or_raise(py)?;
+        let constant = |tensor: &Tensor| Ok(tape.constant(tensor.clone()));
+        let results = self.program.run_on(&tape, constant, &vars).or_raise(py)?;
         let results = results
             .into_iter()
             .map(|x| Ok(gradients::var_object(py, x)?.into_any()));
@@ -416,10 +427,7 @@ fn _trace<'py>(
     let program = graph
         .finish(&outputs)
         .map_err(|error| error.within("trace"));
-    Ok(PyGraph {
-        program: program.or_raise(py)?,
-        form,
-    })
+    Ok(PyGraph::new(program.or_raise(py)?, form))
 }
 
 /// What a function returned, as a tensor of its graph.

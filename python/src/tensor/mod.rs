@@ -28,6 +28,7 @@ use crate::errors::{OrRaise, exception};
 use crate::foreign::asarray::asarray;
 use crate::foreign::dlpack;
 use crate::globals;
+use crate::gpu;
 use crate::gradients::{self, Kept, var};
 use numbers::{nest, numbers};
 pub(crate) use slot::{Slot, object, object_from};
@@ -111,6 +112,12 @@ impl PyTensor {
     #[getter]
     fn itemsize(&self) -> usize {
         self.inner.dtype().width()
+    }
+
+    /// Where the elements are: ``"cpu"``.
+    #[getter]
+    fn device(&self) -> &'static str {
+        "cpu"
     }
 
     /// The axes reversed.
@@ -232,6 +239,40 @@ impl PyTensor {
     ) -> PyResult<Bound<'py, globals::PyGlobal>> {
         let made = globals::from_parts(slf, mesh, sbp, requires_grad);
         made.map_err(|raised| raised.exception(slf.py(), "to_global", None))
+    }
+
+    /// The tensor on a device; itself where it is there already.
+    ///
+    /// Parameters
+    /// ----------
+    /// device : str
+    ///     ``"cpu"``, where it is, or ``"gpu"``, which gives a ``GpuTensor``.
+    /// requires_grad : bool, default False
+    ///     Whether it is a tensor to differentiate by.
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     There is no GPU, or the package was built without.
+    /// OutOfMemory
+    ///     It does not fit there.
+    /// GradientError
+    ///     The tensor requires a gradient, and none comes back from elsewhere.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import stridewise as sw
+    /// >>> x = sw.arange(3)
+    /// >>> x.device, x.to("cpu") is x
+    /// ('cpu', True)
+    #[pyo3(signature = (device, *, requires_grad=false))]
+    fn to<'py>(
+        slf: &Bound<'py, Self>,
+        device: &Bound<'py, PyAny>,
+        requires_grad: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let there = gpu::to(slf, device, requires_grad);
+        there.map_err(|raised| raised.exception(slf.py(), "to", None))
     }
 
     /// The address of the element at index zero.

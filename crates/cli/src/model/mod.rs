@@ -14,6 +14,8 @@ use crate::failure::Failure;
 pub(crate) use info::info;
 pub(crate) use plan::plan;
 pub(crate) use run::run;
+#[cfg(feature = "gpu")]
+pub(crate) use run::walked;
 
 /// The model's file, where the text is one and no program.
 pub(crate) fn path(text: &str) -> Option<&Path> {
@@ -27,7 +29,7 @@ pub(crate) fn is_model(path: &Path) -> bool {
 }
 
 /// The error of a run: code 1 where a file or the machine is to blame, otherwise what was given does not fit.
-fn failed(error: Error) -> Failure {
+pub(crate) fn failed(error: Error) -> Failure {
     match error {
         Error::File(_) | Error::Memory(_) => Failure::Other(error.to_string()),
         _ => Failure::Usage(error.to_string()),

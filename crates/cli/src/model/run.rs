@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use stridewise::{Cpu, Tensor, files};
+use stridewise::{Cpu, DType, Engine, Error, Tensor, files};
 use stridewise_onnx::Model;
 
+use crate::device::{self, Device};
 use crate::failure::Failure;
 use crate::inputs::load_one;
 use crate::model::{failed, given};
@@ -16,6 +17,7 @@ pub(crate) fn run(
     path: &Path,
     inputs: &[PathBuf],
     output: Option<&Path>,
+    device: Device,
 ) -> Result<Vec<(String, Tensor)>, Failure> {
     let model = Model::open(path)?;
     if let Some(output) = output {
@@ -25,7 +27,20 @@ pub(crate) fn run(
         .into_iter()
         .map(|(name, file)| Ok((name, load_one(&file)?)))
         .collect::<Result<Vec<_>, Failure>>()?;
-    let placed = model.place(&Cpu, Tensor::from_bytes).map_err(failed)?;
+    match device {
+        Device::Cpu => walked(&model, &Cpu, Tensor::from_bytes, inputs),
+        Device::Gpu => device::model(&model, inputs),
+    }
+}
+
+/// Runs the model's nodes on an engine, one after another.
+pub(crate) fn walked<E: Engine>(
+    model: &Model,
+    engine: &E,
+    constant: impl Fn(DType, &[usize], &[u8]) -> Result<E::Value, Error>,
+    inputs: Vec<(&str, E::Value)>,
+) -> Result<Vec<(String, E::Value)>, Failure> {
+    let placed = model.place(engine, constant).map_err(failed)?;
     let progress = Progress::new(model.nodes().len());
     let mut running = placed.start(inputs).map_err(failed)?;
     for node in model.nodes() {

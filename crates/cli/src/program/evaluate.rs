@@ -30,6 +30,15 @@ impl<V> Flow<V> {
             Flow::Many(xs) => xs,
         }
     }
+
+    /// The same with other tensors.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn try_map<W, F>(self, each: impl Fn(V) -> Result<W, F>) -> Result<Flow<W>, F> {
+        Ok(match self {
+            Flow::One(x) => Flow::One(each(x)?),
+            Flow::Many(xs) => Flow::Many(xs.into_iter().map(each).collect::<Result<_, F>>()?),
+        })
+    }
 }
 
 /// What a step has done.

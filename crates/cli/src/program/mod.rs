@@ -100,6 +100,12 @@ impl PartialEq for Literal {
 }
 
 impl Step {
+    /// The mistake of this step that an error tells of, after the step has run.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn blamed(&self, error: &stridewise_core::error::Error) -> Mistake {
+        blame::mistake(self, usize::from(!self.names_all), error)
+    }
+
     /// Whether it reads by an index that is written out and could point outside: without data nobody looks.
     pub(crate) fn has_unchecked_index(&self) -> bool {
         let given = |name: &str| {

@@ -1,6 +1,8 @@
 //! `stridewise tour`: a walk through every operator, chapter by chapter, with examples that are run as they
 //! are shown.
 
+#[cfg(feature = "gpu")]
+mod gpu;
 mod ranks;
 mod scenes;
 mod script;

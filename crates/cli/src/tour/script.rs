@@ -1,6 +1,8 @@
 //! What the tour shows, in order: chapters of stops.
 
 use crate::failure::Failure;
+#[cfg(feature = "gpu")]
+use crate::tour::gpu;
 use crate::tour::{Walk, ranks, scenes};
 
 /// A part of the tour.
@@ -289,5 +291,12 @@ pub(crate) static CHAPTERS: &[Chapter] = &[
                   partial, P, a sum that nobody has added up yet. Every operator gives what one machine would give; \
                   where parts cannot be worked on as they lie, the cheapest change of layout comes first.",
         stops: &[Scene(ranks::parts), Scene(ranks::table), Scene(ranks::mesh)],
+    },
+    #[cfg(feature = "gpu")]
+    Chapter {
+        title: "A GPU",
+        opening: "A tensor can lie on a GPU, and every operator runs there, with the bits of the CPU. Views launch \
+                  nothing; what is launched is waited for where a result is read.",
+        stops: &[Scene(gpu::calls)],
     },
 ];

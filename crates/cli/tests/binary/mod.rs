@@ -18,6 +18,8 @@ pub(crate) fn command(args: &[&str]) -> Command {
         .stdin(Stdio::null())
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        // Without it drivers of GPUs complain that they cannot look for a display.
+        .env("XDG_RUNTIME_DIR", std::env::temp_dir())
         .env("COLUMNS", "90");
     command
 }

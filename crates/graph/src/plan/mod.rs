@@ -52,7 +52,7 @@ impl Plan {
             });
         }
         let host = Host {
-            constant: &|tensor| planner.constant(tensor),
+            constant: &|_, tensor| Ok(planner.constant(tensor)),
             begin: &|node| planner.at(node),
         };
         let outputs = program.results(&planner, host, &given)?;

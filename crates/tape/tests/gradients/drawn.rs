@@ -10,7 +10,7 @@ use stridewise_core::call::Args;
 use stridewise_core::dtype::{DType, Family};
 use stridewise_core::operators::{Methods, TABLE, call};
 use stridewise_core::table::Outcome;
-use stridewise_core::{Engine, Result};
+use stridewise_core::{Engine, Result, Value};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_suite::random::{Choices, Fill, generator};
 use stridewise_suite::{Call, Input, Number};
@@ -171,20 +171,32 @@ pub(crate) fn run<E: Engine<Size = usize>>(
 }
 
 /// A call that was made on a tape.
-pub(crate) struct Recorded {
-    tape: Tape<Cpu>,
+pub(crate) struct Recorded<E: Engine = Cpu> {
+    tape: Tape<E>,
     /// The inputs that have gradients, in the call's order.
-    pub(crate) watched: Vec<Var<Cpu>>,
-    pub(crate) outputs: Vec<Var<Cpu>>,
+    pub(crate) watched: Vec<Var<E>>,
+    pub(crate) outputs: Vec<Var<E>>,
 }
 
 /// Makes the call with every tensor watched that can be.
-pub(crate) fn recorded(c: &Call, mut make: impl FnMut(&Input) -> Tensor) -> Result<Recorded> {
-    let tape = Tape::over(Cpu);
+pub(crate) fn recorded(c: &Call, make: impl FnMut(&Input) -> Tensor) -> Result<Recorded> {
+    recorded_on(Cpu, c, make)
+}
+
+/// The same on any engine that holds data.
+pub(crate) fn recorded_on<E>(
+    engine: E,
+    c: &Call,
+    mut make: impl FnMut(&Input) -> E::Value,
+) -> Result<Recorded<E>>
+where
+    E: Engine<Size = usize, Value: Value<Engine = E>> + Clone,
+{
+    let tape = Tape::over(engine.clone());
     let mut watched = Vec::new();
     let outputs = run(&tape, c, |input| {
         let x = make(input);
-        if !has_gradient(x.dtype()) {
+        if !has_gradient(engine.dtype(&x)) {
             return tape.constant(x);
         }
         let x = tape.watch(&x).unwrap();
@@ -198,21 +210,26 @@ pub(crate) fn recorded(c: &Call, mut make: impl FnMut(&Input) -> Tensor) -> Resu
     })
 }
 
-impl Recorded {
+impl<E> Recorded<E>
+where
+    E: Engine<Size = usize, Value: Value<Engine = E>> + Clone,
+{
     /// The gradients of all watched inputs from one of an output.
     pub(crate) fn pull(
         &self,
-        output: &Var<Cpu>,
-        seed: &Tensor,
-    ) -> std::result::Result<Vec<Tensor>, String> {
-        let inputs: Vec<&Var<Cpu>> = self.watched.iter().collect();
+        output: &Var<E>,
+        seed: &E::Value,
+    ) -> std::result::Result<Vec<E::Value>, String> {
+        let inputs: Vec<&Var<E>> = self.watched.iter().collect();
         let gradients = self
             .tape
             .gradient(output, &inputs, Some(seed))
             .map_err(|error| error.to_string())?;
         for (dx, x) in gradients.iter().zip(&self.watched) {
-            if dx.shape() != x.value().shape() || dx.dtype() != x.value().dtype() {
-                return Err(format!("a gradient is {} {:?}", dx.dtype(), dx.shape()));
+            let engine = x.value().engine();
+            let kind = |x: &E::Value| (engine.dtype(x), engine.shape(x).ok());
+            if kind(dx) != kind(x.value()) {
+                return Err(format!("a gradient is {:?}", kind(dx)));
             }
         }
         Ok(gradients)

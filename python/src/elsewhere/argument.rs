@@ -1,5 +1,5 @@
-//! Python objects as arguments of operators on global tensors: read as ever, but tensors are those of all ranks, and
-//! numbers and lists of numbers are tensors that every rank has.
+//! Python objects as arguments of operators on tensors that lie elsewhere: read as ever, but numbers and lists of
+//! numbers become tensors there.
 
 use std::borrow::Borrow;
 
@@ -8,31 +8,27 @@ use smallvec::SmallVec;
 use stridewise::call::{Argument, Look};
 use stridewise::operators::Dims;
 use stridewise::table::{Kind, ParamKind};
-use stridewise::{Cpu, Error, Global, Spread, Tape, Tensor, Value, Var};
+use stridewise::{Cpu, Error, Tape, Tensor, Value, Var};
 
-use super::tensor::PyGlobal;
-use super::{everywhere, first, operator, shared};
+use super::{Away, first, operator, taken_along};
 use crate::arguments::{Held, Object, Raised, list_of, sizes_found};
 use crate::gradients::{Class, is_on};
 use crate::unlocked::surely_unlocked;
 
-/// The engine of global tensors, which notes what it does where one has a history.
-type Engine = Tape<Spread<Cpu>>;
-
 /// A tensor among arguments.
-pub(crate) struct Lying<'py> {
-    pub(super) given: Option<Bound<'py, PyGlobal>>,
-    pub(super) var: Box<Var<Spread<Cpu>>>,
+pub(crate) struct Lying<'py, E: Away> {
+    pub(super) given: Option<Bound<'py, E::Class>>,
+    pub(super) var: Box<Var<E>>,
 }
 
-impl Borrow<Var<Spread<Cpu>>> for Lying<'_> {
-    fn borrow(&self) -> &Var<Spread<Cpu>> {
+impl<E: Away> Borrow<Var<E>> for Lying<'_, E> {
+    fn borrow(&self) -> &Var<E> {
         &self.var
     }
 }
 
-impl From<Var<Spread<Cpu>>> for Lying<'_> {
-    fn from(var: Var<Spread<Cpu>>) -> Self {
+impl<E: Away> From<Var<E>> for Lying<'_, E> {
+    fn from(var: Var<E>) -> Self {
         Lying {
             given: None,
             var: Box::new(var),
@@ -40,43 +36,43 @@ impl From<Var<Spread<Cpu>>> for Lying<'_> {
     }
 }
 
-impl From<Global<Cpu>> for Lying<'_> {
-    fn from(x: Global<Cpu>) -> Self {
-        Tape::over(x.engine()).constant(x).into()
-    }
+/// A tensor without a history.
+fn bare<'py, E: Away>(x: E::Value) -> Lying<'py, E> {
+    Tape::over(x.engine()).constant(x).into()
 }
 
-impl<'py> Argument<Engine> for Object<'py> {
+impl<'py, E: Away> Argument<Tape<E>> for Object<'py> {
     type Error = Raised;
-    type Tensor = Lying<'py>;
+    type Tensor = Lying<'py, E>;
     type Output = Py<PyAny>;
 
     fn look(&self, wanted: ParamKind) -> Result<Look<'_, usize>, Raised> {
-        match self.get().is_instance_of::<PyGlobal>() {
+        match self.get().is_instance_of::<E::Class>() {
             true => Ok(Look::Tensor),
             false => Argument::<Cpu>::look(self, wanted),
         }
     }
 
-    fn tensor(&self) -> Result<Lying<'py>, Raised> {
-        if let Ok(x) = self.get().cast::<PyGlobal>() {
+    fn tensor(&self) -> Result<Lying<'py, E>, Raised> {
+        if let Ok(x) = self.get().cast::<E::Class>() {
             return Ok(Lying {
                 var: Box::new(x.get().noted()),
                 given: Some(x.clone()),
             });
         }
-        Ok(everywhere(tensor(&Argument::<Cpu>::tensor(self)?))?.into())
+        let local = tensor(&Argument::<Cpu>::tensor(self)?);
+        Ok(bare(taken_along::<E>(local)?))
     }
 
     fn items(&self) -> impl ExactSizeIterator<Item: Borrow<Self>> {
         Argument::<Cpu>::items(self)
     }
 
-    fn whole_list(&self) -> Result<Option<Lying<'py>>, Raised> {
+    fn whole_list(&self) -> Result<Option<Lying<'py, E>>, Raised> {
         let Some(held) = Argument::<Cpu>::whole_list(self)? else {
             return Ok(None);
         };
-        Ok(Some(shared(&first()?, tensor(&held))?.into()))
+        Ok(Some(bare(E::beside(&first::<E>()?, tensor(&held))?)))
     }
 
     fn plain_number(&self) -> Option<isize> {
@@ -87,7 +83,7 @@ impl<'py> Argument<Engine> for Object<'py> {
         Argument::<Cpu>::plain_numbers(self, into)
     }
 
-    fn run<T>(kind: Kind, _inputs: &[&Var<Spread<Cpu>>], work: impl Fn() -> T) -> T {
+    fn run<T>(kind: Kind, _inputs: &[&Var<E>], work: impl Fn() -> T) -> T {
         // A view that has to wait for others lets go of the interpreter by itself.
         match kind {
             Kind::View => work(),
@@ -100,21 +96,21 @@ impl<'py> Argument<Engine> for Object<'py> {
 
     fn one(
         kind: Kind,
-        inputs: &[&Var<Spread<Cpu>>],
-        work: impl Fn() -> Result<Var<Spread<Cpu>>, Error>,
-        origin: Option<&Lying<'py>>,
+        inputs: &[&Var<E>],
+        work: impl Fn() -> Result<Var<E>, Error>,
+        origin: Option<&Lying<'py, E>>,
     ) -> Result<Py<PyAny>, Raised> {
-        let result = <Object<'py> as Argument<Engine>>::run(kind, inputs, work)?;
+        let result = <Object<'py> as Argument<Tape<E>>>::run(kind, inputs, work)?;
         Ok(handed_out(result, origin)?.into_any().unbind())
     }
 
-    fn many(values: Vec<Var<Spread<Cpu>>>, origins: &[Lying<'py>]) -> Result<Py<PyAny>, Raised> {
+    fn many(values: Vec<Var<E>>, origins: &[Lying<'py, E>]) -> Result<Py<PyAny>, Raised> {
         list_of(values, origins, handed_out)
     }
 
     fn checked(
-        (value, dims): (Var<Spread<Cpu>>, Dims<usize>),
-        origin: Option<&Lying<'py>>,
+        (value, dims): (Var<E>, Dims<usize>),
+        origin: Option<&Lying<'py, E>>,
     ) -> Result<Py<PyAny>, Raised> {
         // SAFETY: results are handed out within the call from the interpreter.
         let py = unsafe { Python::assume_attached() };
@@ -132,23 +128,21 @@ fn tensor(held: &Held<'_>) -> Tensor {
     Borrow::<Tensor>::borrow(held).clone()
 }
 
-/// The object of a tensor. It is the one it came from where an operator only adds axes and there was none to add; by
-/// the part alone nobody can tell, since a part can be the same where the whole is another.
-fn handed_out<'py>(
-    x: Var<Spread<Cpu>>,
-    origin: Option<&Lying<'py>>,
-) -> PyResult<Bound<'py, PyGlobal>> {
+/// The object of a tensor: the one it came from, where it is the very same.
+fn handed_out<'py, E: Away>(
+    x: Var<E>,
+    origin: Option<&Lying<'py, E>>,
+) -> PyResult<Bound<'py, E::Class>> {
     // SAFETY: as above.
     let py = unsafe { Python::assume_attached() };
     match origin.and_then(|origin| origin.given.as_ref()) {
         Some(given)
-            if operator().starts_with("atleast_")
-                && given.get().global().shape().len() == x.value().shape().len()
+            if E::is_same(operator::<E>(), given.get().value(), x.value())
                 && (is_on() || given.get().kept().is_none()) =>
         {
             Ok(given.clone())
         }
-        _ => PyGlobal::var_object(py, x),
+        _ => E::Class::var_object(py, x),
     }
 }
 
