@@ -4,7 +4,7 @@ use stridewise_core::{DType, Engine};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_gpu::Gpu;
 
-use crate::numbers::{Rng, both, gpu, require_same, terms, turned};
+use crate::numbers::{Rng, both, gpu, require_same, spread, terms, turned};
 
 fn agrees(gpu: &Gpu, [base, index, updates]: [&Tensor; 3], along: &Along, mode: Mode) {
     let what = || {
@@ -156,4 +156,31 @@ fn a_bad_index_is_told_as_on_the_cpu() {
     }
     let wrong = terms(DType::F64, &[1, 5], &mut rng);
     agrees(&gpu, [&base, &at, &wrong], &Along::Run(0..1), Mode::Raise);
+}
+
+#[test]
+fn more_indices_than_can_be_sorted_at_once_keep_their_order() {
+    let (gpu, mut rng) = (gpu(), Rng::new());
+    // As pairs of words, which is how they are sorted, they are larger than a tensor may be.
+    let rows = gpu.info().max_tensor_bytes.min(1 << 27) / 8 / 1000 + 1;
+    let at = spread(&index(DType::U8, &[1000], 5, false, &mut rng), rows);
+    let updates = spread(&terms(DType::F32, &[1000], &mut rng), rows);
+    let base = terms(DType::F32, &[5], &mut rng);
+    agrees(&gpu, [&base, &at, &updates], &Along::Run(0..1), Mode::Wrap);
+}
+
+#[test]
+fn a_base_without_elements_may_have_more_cells_than_kernels_count() {
+    let gpu = gpu();
+    let none = |shape: &[usize]| Tensor::from_bytes(DType::F32, shape, &[]).unwrap();
+    let base = none(&[(1 << 32) + 3, 0]);
+    for (value, mode) in [
+        (5, Mode::Raise),
+        (-1, Mode::Raise),
+        (1 << 33, Mode::Raise),
+        (9, Mode::Clip),
+    ] {
+        let at = Tensor::from_vec(vec![0i64, value], &[2]).unwrap();
+        agrees(&gpu, [&base, &at, &none(&[2, 0])], &Along::Run(0..1), mode);
+    }
 }

@@ -34,6 +34,14 @@ fn a_tensor_larger_than_a_binding_is_refused() {
     let index = gpu.upload(&row([-1i64])).unwrap();
     let last = wide.take(&index, None, Mode::Raise).unwrap();
     same(&last, &row([99u8]));
+    // Nor is it first made in main memory.
+    let often = index.expand([1i64 << 50]).unwrap();
+    let error = wide.take(&often, None, Mode::Raise).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("take: ") && text.contains("one tensor on GPU"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -21,6 +21,8 @@ use crate::tensor::Tensor;
 const WINDOW: usize = 1 << 14;
 /// About as many threads a launch has at most.
 const THREADS: usize = 1 << 30;
+/// So many indices are sorted at a time: entries take more bytes than most indices, and must fit as well.
+const SORTED: usize = 1 << 22;
 
 /// `base` with `updates` added where a gather with the same index would read.
 pub(crate) fn scatter_add(
@@ -38,18 +40,15 @@ pub(crate) fn scatter_add(
     made.storage().inherit(index.storage());
     made.storage().inherit(updates.storage());
     if mode == Mode::Raise && !index.is_empty() {
-        let fault = indices::check(device, index, base.shape(), along)?;
-        made.storage().blame(fault);
+        indices::check(&made, index, base.shape(), along)?;
     }
     if made.is_empty() || updates.is_empty() {
         return Ok(made);
     }
     let target = Target::new(base, index, updates, along);
     let (count, cells) = (index.count(), counted(target.cells)?);
-    let entries = target.entries(index, along.cells(base.shape()), mode)?;
+    counted(count)?;
     let outside = u32::from(!matches!(mode, Mode::Wrap | Mode::Clip));
-    let entries = sort(device, entries, count, cells - 1 + outside)?;
-
     let number = Number::of(base.dtype());
     let job = Job::Scatter {
         number,
@@ -57,31 +56,36 @@ pub(crate) fn scatter_add(
     };
     let each = target.outers * target.inners;
     let window = (THREADS / each).clamp(1, WINDOW);
-    for start in (0..count).step_by(window) {
-        let end = count.min(start + window);
-        let threads = (end - start) * each;
-        let params = Params::new([
-            counted(threads)?,
-            start as u32,
-            counted(end)?,
-            cells,
-            target.outers as u32,
-            target.inners as u32,
-            0,
-            0,
-            0,
-        ])
-        .block(6, &target.outer.words())
-        .block(7, &target.along.words())
-        .block(8, &target.inner.words());
-        let inputs = [&entries, &**updates.storage()];
-        device.launch(
-            job.kernel(),
-            &params.words,
-            made.storage(),
-            &inputs,
-            threads,
-        )?;
+    for first in (0..count).step_by(SORTED) {
+        let len = SORTED.min(count - first);
+        let entries = target.entries(index, first, len, along.cells(base.shape()), mode)?;
+        let entries = sort(device, entries, len, cells - 1 + outside)?;
+        for start in (0..len).step_by(window) {
+            let end = len.min(start + window);
+            let threads = (end - start) * each;
+            let params = Params::new([
+                counted(threads)?,
+                start as u32,
+                end as u32,
+                cells,
+                target.outers as u32,
+                target.inners as u32,
+                0,
+                0,
+                0,
+            ])
+            .block(6, &target.outer.words())
+            .block(7, &target.along.words())
+            .block(8, &target.inner.words());
+            let inputs = [&entries, &**updates.storage()];
+            device.launch(
+                job.kernel(),
+                &params.words,
+                made.storage(),
+                &inputs,
+                threads,
+            )?;
+        }
     }
     Ok(made)
 }
@@ -142,22 +146,24 @@ impl Target {
         }
     }
 
-    /// For each index its cell and its number. What lies outside has the cell after the last, and is left out.
-    fn entries(&self, index: &Tensor, addressed: usize, mode: Mode) -> Result<Storage> {
-        let (device, count) = (index.device(), index.count());
-        let entries = device.storage(count.saturating_mul(ENTRY))?;
-        let head = [counted(count)?, self.cells as u32, self.pitch as u32, 0, 0];
-        let params = Params::new(head)
-            .block(3, &indices::words(index, addressed, mode))
-            .block(4, &self.beside.words());
+    /// For `len` indices from the `first` on their cells and their numbers. What lies outside has the cell after the
+    /// last, and is left out.
+    fn entries(
+        &self,
+        index: &Tensor,
+        first: usize,
+        len: usize,
+        addressed: usize,
+        mode: Mode,
+    ) -> Result<Storage> {
+        let device = index.device();
+        let entries = device.storage(len * ENTRY)?;
+        let numbers = [len, first, self.cells, self.pitch, 0, 0];
+        let params = Params::new(numbers.map(|n| n as u32))
+            .block(4, &indices::words(index, addressed, mode))
+            .block(5, &self.beside.words());
         let inputs = [&**index.storage()];
-        device.launch(
-            Job::Entries.kernel(),
-            &params.words,
-            &entries,
-            &inputs,
-            count,
-        )?;
+        device.launch(Job::Entries.kernel(), &params.words, &entries, &inputs, len)?;
         Ok(entries)
     }
 }

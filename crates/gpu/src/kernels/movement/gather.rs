@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
+use stridewise_core::Result;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::params::Mode;
 use stridewise_core::rules::addressed;
-use stridewise_core::{Layout, Result};
 use stridewise_cpu::Cpu;
 
 use super::index::{self, INDEX};
@@ -28,8 +28,9 @@ pub(crate) fn gather(
     let dims = addressed(source.shape(), index.shape(), index.dtype(), along, mode)?;
     let cells = along.cells(source.shape());
     if cells >= u32::MAX as usize {
-        // More cells than kernels count are few that are seen often, or none.
-        Layout::packed(dtype.width(), &dims)?;
+        // More cells than kernels count are few that are seen often, or none. A result that would not fit is refused
+        // before main memory has to hold it.
+        Tensor::made(device, dtype, &dims)?;
         let (source, index) = (source.download_as_it_lies()?, index.download_as_it_lies()?);
         return gpu.upload(&Cpu.gather(&source, &index, along, mode)?);
     }
@@ -37,8 +38,7 @@ pub(crate) fn gather(
     made.storage().inherit(source.storage());
     made.storage().inherit(index.storage());
     if mode == Mode::Raise && !index.is_empty() {
-        let fault = index::check(device, index, source.shape(), along)?;
-        made.storage().blame(fault);
+        index::check(&made, index, source.shape(), along)?;
     }
     if made.is_empty() {
         return Ok(made);

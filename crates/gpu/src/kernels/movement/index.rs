@@ -1,14 +1,13 @@
 //! Indices as kernels read them, and the check that finds those outside.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use stridewise_core::Result;
 use stridewise_core::dtype::Family;
 use stridewise_core::engine::Along;
 use stridewise_core::params::Mode;
+use stridewise_cpu::Cpu;
 
-use crate::device::Device;
-use crate::faults::Fault;
 use crate::kernels::Kernel;
 use crate::kernels::places::Places;
 use crate::tensor::Tensor;
@@ -38,21 +37,22 @@ pub fn words(index: &Tensor, cells: usize, mode: Mode) -> Vec<u32> {
     words
 }
 
-/// Checks that every index lies in `-n..n` of the cells of a source, when the device comes to it. Whatever is computed
-/// with the index must [blame](crate::Storage::blame) the fault.
-pub(crate) fn check(
-    device: &Device,
-    index: &Tensor,
-    source: &[usize],
-    along: &Along,
-) -> Result<Arc<Fault>> {
-    let cells = along.cells(source);
+/// Checks that every index lies in `-n..n` of the cells of a source, when the device comes to it: whoever reads what is
+/// `made` with the index, or from that, hears of it.
+pub(crate) fn check(made: &Tensor, index: &Tensor, source: &[usize], along: &Along) -> Result<()> {
+    let (device, cells) = (made.device(), along.cells(source));
+    if cells >= u32::MAX as usize {
+        // More cells than kernels count: the index comes here to be checked.
+        return Cpu.check_indices(&index.download_as_it_lies()?, along, source);
+    }
     device.require_countable(index.count())?;
     let threads = threads_for(index.count());
     let mut params = vec![0, index.count() as u32, threads as u32];
     params.extend(words(index, cells, Mode::Raise));
     let near = usize::from(Places::of(index.layout()).rank() <= 2);
-    device.check(&CHECKS[near], &mut params, threads, index, source, along)
+    let fault = device.check(&CHECKS[near], &mut params, threads, index, source, along)?;
+    made.storage().blame(fault);
+    Ok(())
 }
 
 /// Notes the first bad position as its complement, so that 0 means none and the first is the largest.
@@ -71,7 +71,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     let count = params[1];
     let step = params[2];
     var first = 0u;
-    for (var i = thread(id); i < count && thread(id) < step; i += step) {{
+    for (var i = thread(id); i < count && thread(id) < step; i += min(step, count - i)) {{
         let value = index_at_place(indices, {place}(indices.lie, i));
         if (cell_of_value(indices, value) == OUTSIDE) {{
             first = max(first, ~i);

@@ -1,5 +1,5 @@
-// For each index its cell and its number: `[count, cells, pitch, where the index's words are, where the block of what
-// is beside it is]`. What lies outside has the cell after the last.
+// For each of a run of indices its cell and its number: `[count, the first of them, cells, pitch, where the index's words
+// are, where the block of what is beside it is]`. What lies outside has the cell after the last.
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -7,7 +7,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if t >= params[0] {
         return;
     }
-    let cell = index_cell(params[3], t);
-    let target_cell = locate(params[4], t) + cell * params[2];
-    out[t] = vec2<u32>(select(target_cell, params[1], cell == OUTSIDE), t);
+    let number = params[1] + t;
+    let cell = index_cell(params[4], number);
+    let target_cell = locate(params[5], number) + cell * params[3];
+    out[t] = vec2<u32>(select(target_cell, params[2], cell == OUTSIDE), number);
 }
