@@ -7,64 +7,6 @@ use std::process::Command;
 use crate::packages::install;
 use crate::steps::{Failure, cargo};
 
-/// The feature, of every crate that has it.
-const FEATURES: &str =
-    "stridewise/gpu,stridewise-cli/gpu,stridewise-python/gpu,stridewise-spread/gpu";
-
-/// Lints what only exists with a GPU, and tests it.
-pub(crate) fn test() -> Result<(), Failure> {
-    provide()?;
-    cargo([
-        "clippy",
-        "--package",
-        "stridewise-gpu",
-        "--package",
-        "stridewise-spread",
-        "--package",
-        "stridewise",
-        "--package",
-        "stridewise-cli",
-        "--package",
-        "stridewise-python",
-        "--features",
-        FEATURES,
-        "--all-targets",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ])
-    .run()?;
-    cargo(["test", "--package", "stridewise-gpu", "--locked"]).run()?;
-    // The other tests of these crates run without the feature.
-    cargo([
-        "test",
-        "--package",
-        "stridewise-spread",
-        "--package",
-        "stridewise",
-        "--package",
-        "stridewise-cli",
-        "--features",
-        "stridewise/gpu,stridewise-cli/gpu,stridewise-spread/gpu",
-        "--test",
-        "gpu",
-        "--locked",
-    ])
-    .run()?;
-    cargo([
-        "test",
-        "--package",
-        "stridewise",
-        "--features",
-        "gpu",
-        "--doc",
-        "--locked",
-        "device",
-    ])
-    .run()
-}
-
 /// What operators that move data cost beside the device's own copy.
 pub(crate) fn bench() -> Result<(), Failure> {
     provide()?;

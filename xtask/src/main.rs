@@ -68,13 +68,14 @@ fn test() -> Vec<Step> {
     vec![
         Step::command("format", cargo(["fmt", "--all", "--check"])),
         Step::check("docs", docs::check),
+        Step::check("system", provide),
+        // With all features at once, so that nothing is compiled twice; the last two steps and `python build` are without any.
         Step::command(
             "lint",
             cargo([
                 "clippy",
                 "--workspace",
-                "--exclude",
-                "stridewise-gpu",
+                "--all-features",
                 "--all-targets",
                 "--locked",
                 "--",
@@ -84,39 +85,49 @@ fn test() -> Vec<Step> {
         ),
         Step::command(
             "test",
-            cargo([
-                "test",
-                "--workspace",
-                "--exclude",
-                "stridewise-gpu",
-                "--locked",
-            ]),
+            cargo(["test", "--workspace", "--all-features", "--locked"]),
         ),
-        Step::check("mpi", mpi::test),
-        Step::check("gpu", gpu::test),
-        Step::check("python build", python::build),
-        Step::check("python lint", python::check),
-        Step::check("python test", python::test),
-        Step::check("onnx", python::onnx),
-        Step::check("wheel", python::test_wheel),
-        Step::check("mpi and gpu python", python::test_all_features),
         Step::command(
             "document",
             cargo([
                 "doc",
                 "--workspace",
-                "--features",
-                "stridewise/gpu",
+                "--all-features",
                 "--no-deps",
                 "--locked",
             ])
             .with_env("RUSTDOCFLAGS", "-D warnings"),
         ),
+        Step::check("python build", python::build),
+        Step::check("python lint", python::check),
+        Step::check("python test", python::test),
+        Step::check("onnx", python::onnx),
+        Step::check("wheel", python::test_wheel),
+        Step::check("python features", python::test_all_features),
         Step::command(
             "tour",
             cargo(["run", "--release", "--locked", "--", "tour"]).quiet(),
         ),
+        Step::command(
+            "no features",
+            cargo([
+                "test",
+                "--release",
+                "--locked",
+                "--package",
+                "stridewise-cli",
+                "--test",
+                "commands",
+                "a_build_without",
+            ]),
+        ),
     ]
+}
+
+/// Sees to it that the system has what features are built with and tested on.
+fn provide() -> Result<(), Failure> {
+    mpi::provide()?;
+    gpu::provide()
 }
 
 fn bench() -> Vec<Step> {

@@ -5,36 +5,6 @@ use std::process::Command;
 use crate::packages::install;
 use crate::steps::{Failure, cargo};
 
-/// Lints what only exists with MPI, and tests it on several ranks under `mpirun`.
-pub(crate) fn test() -> Result<(), Failure> {
-    provide()?;
-    cargo([
-        "clippy",
-        "--package",
-        "stridewise-spread",
-        "--features",
-        "mpi",
-        "--all-targets",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ])
-    .run()?;
-    cargo([
-        "test",
-        "--package",
-        "stridewise-spread",
-        "--features",
-        "mpi",
-        "--locked",
-        "--lib",
-        "--test",
-        "mpi",
-    ])
-    .run()
-}
-
 /// What the world costs beside MPI's own calls.
 pub(crate) fn bench() -> Result<(), Failure> {
     provide()?;

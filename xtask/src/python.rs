@@ -8,7 +8,6 @@ use std::process::Command;
 
 use crate::environment::{Environment, Scratch};
 use crate::steps::{Failure, quietly, root, run};
-use crate::{gpu, mpi};
 
 const WHEELS: &str = "target/wheels";
 
@@ -130,8 +129,7 @@ fn build_wheel(
 /// Builds the package with all it can have, MPI and a GPU, into an environment with nothing else; runs its examples and a
 /// failing program under `mpirun`, and the tests of the GPU.
 pub(crate) fn test_all_features() -> Result<(), Failure> {
-    mpi::provide()?;
-    gpu::provide()?;
+    crate::provide()?;
     let scratch = Scratch::new("stridewise-features")?;
     let repository = Environment::of_the_repository()?;
     // The MPI of the system is used as it is: it is no library to be carried along.
