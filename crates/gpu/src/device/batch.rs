@@ -162,10 +162,7 @@ impl Device {
                 batch.arena.clear();
                 Ok(Some(index))
             }
-            Err(error) => {
-                self.0.trouble.lose(error.report().message().to_string());
-                self.require_alive().map(|()| None)
-            }
+            Err(error) => Err(self.lose_for(error.report().message())),
         }
     }
 

@@ -235,12 +235,14 @@ impl Device {
             }
             Err(error) => Err(error.to_string()),
         });
+        let seen = seen.map_err(|why| self.unmapped(&why));
         staging.unmap();
-        seen.map_err(|why| self.unmapped(&why))
+        seen
     }
 
+    /// What the device holds cannot be reached: it is lost.
     #[cold]
     fn unmapped(&self, why: &str) -> Error {
-        Error::device(format!("memory of {self} cannot be reached: {why}"))
+        self.lose_for(&format!("its memory cannot be reached: {why}"))
     }
 }
