@@ -7,9 +7,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use stridewise_core::Result;
 
+use super::Device;
 use super::pipelines::Pipeline;
 use super::pool::USAGE;
-use super::{Device, lock};
 use crate::faults::Faults;
 
 /// So many commands are sent without waiting for a read, so that the device starts working.
@@ -248,11 +248,6 @@ impl Device {
         }
         drop(pass);
         encoder.finish()
-    }
-
-    /// Sends what waits.
-    pub(super) fn flush(&self) -> Result<()> {
-        self.submit(&mut lock(&self.0.batch)).map(drop)
     }
 
     /// Waits until everything that was sent is done.
