@@ -210,6 +210,7 @@ impl Device {
             self.0.info.title()
         ))
         .sizes(format!("at most {MOST_THREADS}"), threads)
+        .help("cut the tensor into smaller ones, or keep it on the CPU")
     }
 }
 

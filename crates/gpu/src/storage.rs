@@ -54,21 +54,21 @@ impl Storage {
     pub(crate) fn inherit(&self, from: &Storage) {
         // Taken first: two locks at a time might be taken in the other order elsewhere.
         let inherited = lock(&from.faults).clone();
-        for fault in inherited {
-            self.blame(fault);
-        }
+        self.blame(inherited);
     }
 
-    /// Notes that what this holds is good only if a check is.
-    pub(crate) fn blame(&self, fault: Arc<Fault>) {
-        if fault.is_over() {
+    /// Notes that what this holds is good only if checks are.
+    pub(crate) fn blame(&self, more: impl IntoIterator<Item = Arc<Fault>>) {
+        let mut more = more.into_iter().peekable();
+        if more.peek().is_none() {
             return;
         }
+        // Long chains have many: they are put in order together, which is quick for a few rows that are in order.
         let mut faults = lock(&self.faults);
+        faults.extend(more);
         faults.retain(|fault| !fault.is_over());
-        if let Err(at) = faults.binary_search_by_key(&fault.number(), |fault| fault.number()) {
-            faults.insert(at, fault);
-        }
+        faults.sort_by_key(|fault| fault.number());
+        faults.dedup_by_key(|fault| fault.number());
     }
 
     /// The error of the first check that failed, as far as is known.

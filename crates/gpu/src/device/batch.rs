@@ -7,9 +7,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use stridewise_core::Result;
 
+use super::Device;
 use super::pipelines::Pipeline;
 use super::pool::USAGE;
-use super::{Device, lock};
 use crate::faults::Faults;
 
 /// So many commands are sent without waiting for a read, so that the device starts working.
@@ -162,10 +162,7 @@ impl Device {
                 batch.arena.clear();
                 Ok(Some(index))
             }
-            Err(error) => {
-                self.0.trouble.lose(error.report().message().to_string());
-                self.require_alive().map(|()| None)
-            }
+            Err(error) => Err(self.lose_for(error.report().message())),
         }
     }
 
@@ -251,11 +248,6 @@ impl Device {
         }
         drop(pass);
         encoder.finish()
-    }
-
-    /// Sends what waits.
-    pub(super) fn flush(&self) -> Result<()> {
-        self.submit(&mut lock(&self.0.batch)).map(drop)
     }
 
     /// Waits until everything that was sent is done.

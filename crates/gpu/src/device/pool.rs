@@ -142,6 +142,7 @@ impl Device {
         ))
         .sizes(bytes, "less")
         .note("bytes in use there", self.memory().0)
+        .help("let go of tensors that are not needed, or keep some on the CPU")
     }
 }
 

@@ -111,7 +111,6 @@ impl Device {
 
     /// Sends what waits and waits until it is done; the outcome of every check is known then, but raised by none.
     pub fn finish(&self) -> Result<()> {
-        self.flush()?;
         self.fetch(None, &mut [], true)
     }
 
@@ -163,6 +162,8 @@ impl Device {
                 .unwrap_or(0);
             let page = batch.faults.page().clone();
             if data + slots == 0 {
+                self.submit(&mut batch)?;
+                drop(batch);
                 return self.wait();
             }
             let staging = self.guarded(|| {
@@ -235,12 +236,14 @@ impl Device {
             }
             Err(error) => Err(error.to_string()),
         });
+        let seen = seen.map_err(|why| self.unmapped(&why));
         staging.unmap();
-        seen.map_err(|why| self.unmapped(&why))
+        seen
     }
 
+    /// What the device holds cannot be reached: it is lost.
     #[cold]
     fn unmapped(&self, why: &str) -> Error {
-        Error::device(format!("memory of {self} cannot be reached: {why}"))
+        self.lose_for(&format!("its memory cannot be reached: {why}"))
     }
 }

@@ -23,42 +23,49 @@ impl Trouble {
             lost: OnceLock::new(),
         });
         let listener = trouble.clone();
-        raw.set_device_lost_callback(move |_, message| listener.lose(message));
+        raw.set_device_lost_callback(move |_, message| {
+            listener.lose(&message);
+        });
         let listener = trouble.clone();
         raw.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            listener.lose(error.to_string());
+            listener.lose(&error.to_string());
         }));
         trouble
     }
 
     /// Notes that the device cannot be trusted any more.
-    pub(super) fn lose(&self, why: String) {
-        // The first reason is the cause, later ones follow from it.
-        let _ = self.lost.set(why);
+    fn lose(&self, why: &str) -> Error {
+        // The first reason is the cause, later ones follow from it. Drivers tell it in several lines.
+        let one_line = || why.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.error(self.lost.get_or_init(one_line))
     }
 
     pub(super) fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
 
-    fn error(&self) -> Option<Error> {
-        let why = self.lost()?.trim().trim_end_matches('.');
-        let why = if why.is_empty() {
-            ""
-        } else {
-            &format!(": {why}")
+    #[cold]
+    fn error(&self, why: &str) -> Error {
+        let why = match why.trim_end_matches('.') {
+            "" => String::new(),
+            why => format!(": {why}"),
         };
-        Some(
-            Error::device(format!("{} was lost{why}", self.device))
-                .help("what its tensors held is gone; open the GPU again and make them anew"),
-        )
+        Error::device(format!("{} was lost{why}", self.device))
+            .help("what its tensors held is gone; open the GPU again and make them anew")
     }
 }
 
 impl Device {
     /// An error if the device is lost.
     pub(crate) fn require_alive(&self) -> Result<()> {
-        self.0.trouble.error().map_or(Ok(()), Err)
+        let trouble = &self.0.trouble;
+        trouble.lost().map_or(Ok(()), |why| Err(trouble.error(why)))
+    }
+
+    /// Notes that the device cannot be trusted any more. If it says itself that it was lost, this only follows.
+    pub(super) fn lose_for(&self, why: &str) -> Error {
+        let _ = self.0.raw.poll(wgpu::PollType::Poll);
+        self.0.trouble.lose(why)
     }
 
     /// Calls the driver and turns what it complains of into an error. A complaint is of the call alone if it is memory;
@@ -76,7 +83,7 @@ impl Device {
         for scope in scopes.into_iter().rev() {
             match now(scope.pop()).flatten() {
                 Some(wgpu::Error::OutOfMemory { .. }) => memory = true,
-                Some(error) => self.0.trouble.lose(error.to_string()),
+                Some(error) => drop(self.lose_for(&error.to_string())),
                 None => {}
             }
         }

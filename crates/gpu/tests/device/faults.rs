@@ -129,6 +129,31 @@ fn a_bad_index_is_raised_where_nothing_is_read_and_the_operator_is_named() {
 }
 
 #[test]
+fn waiting_for_checks_is_one_submission() {
+    let gpu = alone();
+    let x = gpu.upload(&row(0..5i32)).unwrap();
+    let y = x.take(&gpu.upload(&row([4i64])).unwrap(), 0, Mode::Raise);
+    let before = gpu.counts();
+    gpu.device().finish().unwrap();
+    assert_eq!(gpu.counts().since(before).submissions, 1);
+    drop(y);
+    // And where there is nothing to wait for, none.
+    gpu.device().finish().unwrap();
+    assert_eq!(gpu.counts().since(before).submissions, 1);
+}
+
+#[test]
+fn a_chain_of_checks_tells_the_first() {
+    let gpu = alone();
+    let turn = gpu.upload(&row([1i64, 2, 0])).unwrap();
+    let mut y = gpu.upload(&row([0i64, 5, 2])).unwrap();
+    for _ in 0..1500 {
+        y = turn.take(&y, 0, Mode::Raise).unwrap();
+    }
+    assert!(text(&y).starts_with("take: index 5 at position (1,)"));
+}
+
+#[test]
 fn more_checks_than_slots_are_told_apart() {
     let gpu = alone();
     let x = gpu.upload(&row(0..5i32)).unwrap();

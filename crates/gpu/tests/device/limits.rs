@@ -56,6 +56,10 @@ fn more_steps_than_kernels_count_are_refused() {
         error.to_string().contains("8589934592 steps are more than"),
         "{error}"
     );
+    assert!(
+        error.to_string().contains("help: cut the tensor"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -77,6 +81,7 @@ fn memory_that_is_not_there_fails_one_call_only() {
         text.starts_with("repeat: 100000 bytes are needed, but GPU"),
         "{text}"
     );
+    assert!(text.contains("help: let go of tensors"), "{text}");
     // What there is stays good, and what is let go can be used again.
     let near = row(0..1000i32).repeat([25]).unwrap();
     held.iter().for_each(|y| same(y, &near));

@@ -53,9 +53,10 @@ impl Job {
 fn counted(number: usize) -> Result<u32> {
     u32::try_from(number).map_err(|_| {
         Error::overflow(format!(
-            "{number} elements are more than a kernel can count"
+            "{number} elements or steps are more than a kernel can count"
         ))
         .sizes(format!("at most {}", u32::MAX), number)
+        .help("cut the tensor into smaller ones, or keep it on the CPU")
     })
 }
 

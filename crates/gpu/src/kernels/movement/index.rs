@@ -51,7 +51,7 @@ pub(crate) fn check(made: &Tensor, index: &Tensor, source: &[usize], along: &Alo
     params.extend(words(index, cells, Mode::Raise));
     let near = usize::from(Places::of(index.layout()).rank() <= 2);
     let fault = device.check(&CHECKS[near], &mut params, threads, index, source, along)?;
-    made.storage().blame(fault);
+    made.storage().blame([fault]);
     Ok(())
 }
 
