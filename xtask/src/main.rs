@@ -118,7 +118,6 @@ fn test() -> Vec<Step> {
                 "stridewise-cli",
                 "--test",
                 "commands",
-                "a_build_without",
             ]),
         ),
     ]
