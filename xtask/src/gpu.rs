@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::packages::install;
-use crate::steps::{Failure, cargo};
+use crate::steps::{Cargo, Failure, cargo};
 
 /// The feature, of every crate that has it.
 const FEATURES: &str =
@@ -35,9 +35,11 @@ pub(crate) fn test() -> Result<(), Failure> {
         "warnings",
     ])
     .run()?;
-    cargo(["test", "--package", "stridewise-gpu", "--locked"]).run()?;
+    // Without it drivers complain that they cannot look for a display.
+    let quiet = |command: Cargo| command.with_env("XDG_RUNTIME_DIR", "/tmp");
+    quiet(cargo(["test", "--package", "stridewise-gpu", "--locked"])).run()?;
     // The other tests of these crates run without the feature.
-    cargo([
+    quiet(cargo([
         "test",
         "--package",
         "stridewise-spread",
@@ -50,9 +52,9 @@ pub(crate) fn test() -> Result<(), Failure> {
         "--test",
         "gpu",
         "--locked",
-    ])
+    ]))
     .run()?;
-    cargo([
+    quiet(cargo([
         "test",
         "--package",
         "stridewise",
@@ -61,7 +63,7 @@ pub(crate) fn test() -> Result<(), Failure> {
         "--doc",
         "--locked",
         "device",
-    ])
+    ]))
     .run()
 }
 
