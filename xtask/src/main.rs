@@ -85,7 +85,9 @@ fn test() -> Vec<Step> {
         ),
         Step::command(
             "test",
-            cargo(["test", "--workspace", "--all-features", "--locked"]),
+            // Without it drivers of GPUs complain that they cannot look for a display.
+            cargo(["test", "--workspace", "--all-features", "--locked"])
+                .with_env("XDG_RUNTIME_DIR", "/tmp"),
         ),
         Step::command(
             "document",

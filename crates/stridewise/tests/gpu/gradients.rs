@@ -6,7 +6,7 @@ use stridewise_suite::{Call, Input};
 use crate::drawn::{Numbers, Verdict, elements, every_operator, recorded, recorded_on, tensor};
 
 /// As many calls of each operator.
-const CASES: u32 = 30;
+const CASES: u32 = 100;
 
 /// The same dtype, shape and bits; a NaN is as good as another.
 fn same(found: &Tensor, wanted: &Tensor) -> bool {
