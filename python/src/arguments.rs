@@ -399,14 +399,14 @@ pub(crate) fn tensor_of(
 }
 
 /// What is taken out of the interpreter's lock and back into it.
-struct Crossing<T>(T);
+pub(crate) struct Crossing<T>(pub(crate) T);
 
-// SAFETY: `detach` runs the work on the same thread. It must not touch Python objects meanwhile, and does not:
+// SAFETY: whoever uses it runs the work on the same thread. It must not touch Python objects meanwhile, and does not:
 // it is an operator over tensors whose memory is kept by what the caller holds.
 unsafe impl<T> Send for Crossing<T> {}
 
 impl<T, F: Fn() -> T> Crossing<F> {
-    fn call(self) -> T {
+    pub(crate) fn call(self) -> T {
         (self.0)()
     }
 }

@@ -11,7 +11,7 @@ use stridewise::table::{Kind, ParamKind};
 use stridewise::{Cpu, Error, Tape, Tensor, Value, Var};
 
 use super::{Away, first, operator, taken_along};
-use crate::arguments::{Held, Object, Raised, list_of, sizes_found};
+use crate::arguments::{Crossing, Held, Object, Raised, list_of, sizes_found};
 use crate::gradients::{Class, is_on};
 use crate::unlocked::surely_unlocked;
 
@@ -143,18 +143,5 @@ fn handed_out<'py, E: Away>(
             Ok(given.clone())
         }
         _ => E::Class::var_object(py, x),
-    }
-}
-
-/// What is taken out of the interpreter's lock and back into it.
-struct Crossing<T>(T);
-
-// SAFETY: the work is done on the same thread, and touches no Python objects: it is an operator over tensors whose
-// memory is kept by what the caller holds.
-unsafe impl<T> Send for Crossing<T> {}
-
-impl<T, F: Fn() -> T> Crossing<F> {
-    fn call(self) -> T {
-        (self.0)()
     }
 }

@@ -1,5 +1,5 @@
-//! The classes of tensors that keep a history: those in main memory and the global ones. The ways back through it are
-//! written once, for all of them.
+//! The classes of tensors that keep a history: those in main memory, the global ones, and those on a GPU. The ways back
+//! through it are written once, for all of them.
 
 use pyo3::PyClass;
 use pyo3::prelude::*;
