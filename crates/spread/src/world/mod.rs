@@ -180,6 +180,23 @@ impl Collective<'_> {
     }
 }
 
+/// What an exchange sends and where it receives, of bytes that lie one after another; `recv` as it is where the
+/// collective is none.
+fn pieces<'a>(
+    what: Collective<'_>,
+    send: &'a [u8],
+    recv: &'a mut [u8],
+) -> Result<(Vec<Rows<'a>>, Vec<RowsMut<'a>>), &'a mut [u8]> {
+    match what {
+        Collective::AllGather { counts } => Ok((vec![Rows::from(send)], cut_mut(recv, counts))),
+        Collective::AllToAll {
+            send: to,
+            recv: from,
+        } => Ok((cut(send, to), cut_mut(recv, from))),
+        _ => Err(recv),
+    }
+}
+
 /// How many bytes each piece has.
 fn bytes_of(send: &[Rows<'_>], recv: &[RowsMut<'_>]) -> (Vec<usize>, Vec<usize>) {
     let sent = send.iter().map(Rows::bytes).collect();

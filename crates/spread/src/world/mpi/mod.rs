@@ -20,7 +20,7 @@ use stridewise_core::error::{Error, Result};
 use stridewise_cpu::{Rows, RowsMut};
 
 use super::agree::{self, Record};
-use super::{Call, Collective, Wire, World, bytes_of, cut, cut_mut};
+use super::{Call, Collective, Wire, World, bytes_of, cut_mut, pieces};
 use crate::mesh::Line;
 use control::{About, Came, Letter};
 use data::Moving;
@@ -340,20 +340,10 @@ impl Wire for &'static Mpi {
     fn collective(&self, line: Line, call: &Call<'_>, send: &[u8], recv: &mut [u8]) -> Result<()> {
         let (sent, room) = (send.len(), recv.len());
         let record = |calls, at| Record::of_call(calls, line, at, call, sent, room);
-        match call.what {
-            Collective::AllGather { counts } => {
-                let recv = &mut cut_mut(recv, counts);
-                return self.exchanged(line, call, record, &[Rows::from(send)], recv);
-            }
-            Collective::AllToAll {
-                send: to,
-                recv: from,
-            } => {
-                let recv = &mut cut_mut(recv, from);
-                return self.exchanged(line, call, record, &cut(send, to), recv);
-            }
-            _ => {}
-        }
+        let recv = match pieces(call.what, send, recv) {
+            Ok((send, mut recv)) => return self.exchanged(line, call, record, &send, &mut recv),
+            Err(recv) => recv,
+        };
         let mut state = self.lock();
         let record = self.begin(&mut state, line, record)?;
         let moving = self.moving(line, call, send, sent + room);

@@ -16,7 +16,7 @@ use super::meeting::Meeting;
 use crate::mesh::Line;
 use crate::sbp::Reduction;
 use crate::world::agree::Record;
-use crate::world::{Call, Collective, Wire, bytes_of, cut, cut_mut};
+use crate::world::{Call, Collective, Wire, bytes_of, pieces};
 
 /// A rank of a group.
 pub(super) struct End {
@@ -152,23 +152,14 @@ impl Wire for End {
         let (sent, room) = (send.len(), recv.len());
         let record = |calls, at| Record::of_call(calls, line, at, call, sent, room);
         let dtype = call.dtype;
-        let buffers = match call.what {
-            Collective::AllGather { counts } => {
-                let recv = &mut cut_mut(recv, counts);
-                return self.exchanged(line, call, record, &[Rows::from(send)], recv);
-            }
-            Collective::AllToAll {
-                send: to,
-                recv: from,
-            } => {
-                let recv = &mut cut_mut(recv, from);
-                return self.exchanged(line, call, record, &cut(send, to), recv);
-            }
-            _ => Buffers {
-                send,
-                recv,
-                ..Buffers::default()
-            },
+        let recv = match pieces(call.what, send, recv) {
+            Ok((send, mut recv)) => return self.exchanged(line, call, record, &send, &mut recv),
+            Err(recv) => recv,
+        };
+        let buffers = Buffers {
+            send,
+            recv,
+            ..Buffers::default()
         };
         self.together(line, record, buffers, |stay| {
             let at = stay.place();
