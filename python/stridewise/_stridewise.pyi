@@ -26,6 +26,8 @@ __all__ = [
     "_fail",
     "_gpu_counts",
     "_gpu_info",
+    "_gpu_limit_memory",
+    "_gpu_lose",
     "_gradient",
     "_leave_no_grad",
     "_partial_max",
@@ -726,6 +728,8 @@ class GpuTensor:
 
 def _gpu_info() -> tuple[int, str, str, str, str, int, str]: ...
 def _gpu_counts() -> list[int]: ...
+def _gpu_limit_memory(bytes: int | None) -> None: ...
+def _gpu_lose() -> None: ...
 
 @final
 class Graph:

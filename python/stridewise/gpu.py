@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from stridewise import _stridewise
 from stridewise._errors import DeviceError
 
-__all__ = ["Counts", "Info", "counts", "info", "is_available"]
+__all__ = ["Counts", "Info", "counts", "info", "is_available", "limit_memory"]
 
 
 @dataclass(frozen=True)
@@ -87,3 +87,15 @@ def counts() -> Counts:
         There is none, and why; or the package was built without.
     """
     return Counts(*_stridewise._gpu_counts())
+
+
+def limit_memory(bytes: int | None) -> None:
+    """The tensors on the GPU hold at most so many bytes from now on, those kept for later tensors included; None for no
+    limit but its own. What does not fit is a ``MemoryError``, and everything else goes on.
+
+    Raises
+    ------
+    DeviceError
+        There is none, and why; or the package was built without.
+    """
+    _stridewise._gpu_limit_memory(bytes)

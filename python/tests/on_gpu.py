@@ -417,3 +417,31 @@ def test_the_guides_examples_run(page):
 def test_bfloat16_comes_as_that_of_ml_dtypes():
     x = sw.to_tensor([1.5], dtype="bfloat16").to("gpu").numpy()
     assert x.dtype == ml_dtypes.bfloat16 and x[0] == 1.5
+
+
+def test_memory_that_is_not_there_is_an_error_and_everything_goes_on():
+    x = sw.arange(1000, dtype="float32").to("gpu")
+    sw.gpu.limit_memory(1 << 20)
+    try:
+        with pytest.raises(MemoryError, match="repeat: 4000000 bytes are needed, but GPU .* has no memory left"):
+            x.repeat(1000)
+        assert x.repeat(2).sum().item() == 999000.0
+    finally:
+        sw.gpu.limit_memory(None)
+    assert x.repeat(1000).sum().item() == 499500000.0
+    with pytest.raises(MemoryError, match="has at most"):
+        x.repeat(sw.gpu.info().max_tensor_bytes // 1000)
+    assert x.sum().item() == 499500.0
+
+
+def test_a_lost_gpu_is_an_error_and_the_next_one_is_opened():
+    x = sw.arange(3).to("gpu")
+    y = x.repeat(2)
+    _stridewise._gpu_lose()
+    for call in [y.tolist, lambda: x.repeat(2).tolist(), lambda: sw.concat([x, y]).tolist()]:
+        with pytest.raises(sw.DeviceError, match="lost"):
+            call()
+    again = sw.arange(3).to("gpu")
+    assert again.repeat(2).tolist() == [0, 1, 2, 0, 1, 2]
+    with pytest.raises(sw.DeviceError):
+        sw.concat([x, again])

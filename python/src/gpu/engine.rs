@@ -91,3 +91,15 @@ pub(crate) fn counts() -> Result<[u64; 5]> {
         counts.bytes_down,
     ])
 }
+
+/// The GPU holds at most so many bytes from now on.
+pub(crate) fn limit_memory(bytes: Option<usize>) -> Result<()> {
+    Gpu::open()?.device().limit_memory(bytes);
+    Ok(())
+}
+
+/// Loses the GPU, as a driver that is reset would.
+pub(crate) fn lose() -> Result<()> {
+    Gpu::open()?.device().lose();
+    Ok(())
+}

@@ -14,9 +14,9 @@ use pyo3::types::PyString;
 use stridewise::{Error, Tensor};
 
 #[cfg(not(feature = "gpu"))]
-pub(crate) use absent::{OnGpu, PyGpu, counts, info, moved, results};
+pub(crate) use absent::{OnGpu, PyGpu, counts, info, limit_memory, lose, moved, results};
 #[cfg(feature = "gpu")]
-pub(crate) use engine::{counts, info};
+pub(crate) use engine::{counts, info, limit_memory, lose};
 #[cfg(feature = "gpu")]
 pub(crate) use graph::{OnGpu, results};
 #[cfg(feature = "gpu")]
@@ -86,10 +86,27 @@ fn _gpu_counts(py: Python<'_>) -> PyResult<[u64; 5]> {
         .or_raise(py)
 }
 
+/// The GPU holds at most so many bytes from now on; `None` for no limit but its own.
+#[pyfunction]
+#[pyo3(signature = (bytes))]
+fn _gpu_limit_memory(py: Python<'_>, bytes: Option<usize>) -> PyResult<()> {
+    py.detach(|| limit_memory(bytes))
+        .map_err(|error| error.within("gpu.limit_memory"))
+        .or_raise(py)
+}
+
+/// Loses the GPU, as a driver that is reset would: for tests.
+#[pyfunction]
+fn _gpu_lose(py: Python<'_>) -> PyResult<()> {
+    py.detach(lose).or_raise(py)
+}
+
 /// Adds what belongs to GPUs to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.setattr("_has_gpu", cfg!(feature = "gpu"))?;
     module.add_class::<PyGpu>()?;
     module.add_function(wrap_pyfunction!(_gpu_info, module)?)?;
-    module.add_function(wrap_pyfunction!(_gpu_counts, module)?)
+    module.add_function(wrap_pyfunction!(_gpu_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(_gpu_limit_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(_gpu_lose, module)?)
 }
