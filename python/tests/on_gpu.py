@@ -423,7 +423,7 @@ def test_memory_that_is_not_there_is_an_error_and_everything_goes_on():
     x = sw.arange(1000, dtype="float32").to("gpu")
     sw.gpu.limit_memory(1 << 20)
     try:
-        with pytest.raises(MemoryError, match="repeat: 4000000 bytes are needed, but GPU .* has no memory left"):
+        with pytest.raises(MemoryError, match=r"repeat: 4000000 bytes are needed, but .* has no memory left"):
             x.repeat(1000)
         assert x.repeat(2).sum().item() == 999000.0
     finally:

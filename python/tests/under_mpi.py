@@ -1,4 +1,4 @@
-"""Programs under `mpirun`, for a package that was built with MPI: run by `cargo xtask test "python features"`, not by pytest."""
+"""Programs under `mpirun`, for a package that was built with MPI: run by the step `python features`, not by pytest."""
 
 from __future__ import annotations
 
