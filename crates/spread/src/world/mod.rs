@@ -205,22 +205,22 @@ fn bytes_of(send: &[Rows<'_>], recv: &[RowsMut<'_>]) -> (Vec<usize>, Vec<usize>)
 }
 
 /// Bytes in pieces of these sizes, as far as they go.
-fn cut<'a>(bytes: &'a [u8], counts: &[usize]) -> Vec<Rows<'a>> {
+fn cut<'a, P: From<&'a [u8]>>(bytes: &'a [u8], counts: &[usize]) -> Vec<P> {
     let mut rest = bytes;
     let mut next = |count: &usize| {
         let (piece, after) = rest.split_at(rest.len().min(*count));
         rest = after;
-        Rows::from(piece)
+        P::from(piece)
     };
     counts.iter().map(&mut next).collect()
 }
 
-fn cut_mut<'a>(bytes: &'a mut [u8], counts: &[usize]) -> Vec<RowsMut<'a>> {
+fn cut_mut<'a, P: From<&'a mut [u8]>>(bytes: &'a mut [u8], counts: &[usize]) -> Vec<P> {
     let mut rest = bytes;
     let mut pieces = Vec::with_capacity(counts.len());
     for count in counts {
         let (piece, after) = rest.split_at_mut(rest.len().min(*count));
-        pieces.push(RowsMut::from(piece));
+        pieces.push(P::from(piece));
         rest = after;
     }
     pieces

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use stridewise_core::error::{Error, Result};
 
-use super::data::SMALL;
 use super::flight::{Flight, Looking, Tag, Trouble};
 use super::link::Link;
+use super::reduce::SMALL;
 use crate::mesh::Line;
 
 /// The longest text of a letter: the record of a call, or why a rank is gone. A longer record is sent on its own.

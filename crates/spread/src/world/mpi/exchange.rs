@@ -9,8 +9,8 @@ use std::slice::ChunksMut;
 use stridewise_cpu::{Rows, RowsMut};
 
 use super::control::Came;
-use super::data::{Moving, SMALL};
 use super::flight::{Flight, LARGEST, Tag};
+use super::reduce::{Moving, SMALL};
 use super::rooms::Rooms;
 use crate::world::Collective;
 

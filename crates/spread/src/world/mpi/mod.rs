@@ -1,13 +1,13 @@
 //! Ranks as processes under MPI. All of it is messages between two ranks on a communicator of our own: letters in which
-//! the ranks of a line agree ([`control`]), then bytes ([`data`]). No rank goes without a word ([`end`]): where one is
+//! the ranks of a line agree ([`control`]), then bytes ([`exchange`], [`reduce`]). No rank goes without a word ([`end`]): where one is
 //! gone, late or at odds with the others, they learn its name, and the job ends with a status that is not 0.
 
 mod control;
-mod data;
 mod end;
 mod exchange;
 mod flight;
 mod link;
+mod reduce;
 mod rooms;
 
 use std::collections::HashMap;
@@ -23,8 +23,8 @@ use super::agree::{self, Record};
 use super::{Call, Collective, Wire, World, bytes_of, cut_mut, pieces};
 use crate::mesh::Line;
 use control::{About, Came, Letter};
-use data::Moving;
 use link::Link;
+use reduce::Moving;
 use rooms::Rooms;
 
 impl World {

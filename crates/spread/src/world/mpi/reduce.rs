@@ -15,7 +15,7 @@ use super::link::{Link, abort};
 use super::rooms::Rooms;
 use crate::mesh::{Line, part};
 use crate::sbp::Reduction;
-use crate::world::Collective;
+use crate::world::{Collective, cut, cut_mut};
 
 /// A piece of at most this many bytes travels with the agreement.
 pub(super) const SMALL: usize = 1024;
@@ -83,7 +83,7 @@ impl<'a> Moving<'a> {
                 self.reduce(&pieces, recv, came, by, rooms)
             }
             Collective::AllReduce { by } => {
-                let mut parts = cut_mut(recv, &self.parts());
+                let mut parts: Vec<&mut [u8]> = cut_mut(recv, &self.parts());
                 self.reduce(&pieces, parts[self.at], came, by, rooms)?;
                 let own = std::mem::take(&mut parts[self.at]);
                 let mut flight = Flight::new(self.link);
@@ -96,6 +96,7 @@ impl<'a> Moving<'a> {
                 self.land(&mut flight);
                 Ok(())
             }
+            // A barrier; exchanges do not come here.
             _ => Ok(()),
         }
     }
@@ -174,26 +175,4 @@ impl<'a> Moving<'a> {
             "rank {rank} ends the job in {what} for `{operator}`: {why}"
         ));
     }
-}
-
-/// Bytes in pieces of these sizes.
-fn cut<'a>(bytes: &'a [u8], counts: &[usize]) -> Vec<&'a [u8]> {
-    let mut rest = bytes;
-    let mut next = |count: &usize| {
-        let (piece, after) = rest.split_at(*count);
-        rest = after;
-        piece
-    };
-    counts.iter().map(&mut next).collect()
-}
-
-fn cut_mut<'a>(bytes: &'a mut [u8], counts: &[usize]) -> Vec<&'a mut [u8]> {
-    let mut rest = bytes;
-    let mut pieces = Vec::with_capacity(counts.len());
-    for count in counts {
-        let (piece, after) = rest.split_at_mut(*count);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
 }
