@@ -1,0 +1,170 @@
+//! What the machine can do at most: fills, copies and reads of warm memory on huge pages, by plain loops and by stores
+//! that pass the cache, whichever is faster. `bench/speed.py` asks it in turns with the libraries that it times.
+//!
+//! A request is a line, `fill BYTES THREADS`, with `fill`, `copy` or `read`; the answer is the nanoseconds it took, the
+//! best of a few runs.
+
+use std::hint::black_box;
+use std::io::{BufRead, Write};
+use std::time::{Duration, Instant};
+
+use stridewise::pool::Buffer;
+
+/// The line of a cache.
+const LINE: usize = 64;
+/// Work below this is not worth another thread.
+const SMALL: usize = 64 << 10;
+/// How long runs go on, of which the best counts; the same as for a library.
+const BURST: Duration = Duration::from_millis(40);
+
+/// One line of the cache as words.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u64; 8]);
+
+/// Memory from the pool, as lines.
+struct Room {
+    buffer: Buffer,
+    lines: usize,
+}
+
+impl Room {
+    fn new(bytes: usize) -> Option<Room> {
+        let lines = bytes.div_ceil(LINE).max(1);
+        let buffer = Buffer::new(lines * LINE).ok()?;
+        // SAFETY: the buffer is new and has room for that many bytes.
+        unsafe { buffer.as_ptr().write_bytes(1, lines * LINE) };
+        Some(Room { buffer, lines })
+    }
+
+    fn lines(&mut self) -> &mut [Line] {
+        // SAFETY: the buffer is aligned to 64, was written when it was made, and is borrowed for as long as the lines are.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_ptr().cast(), self.lines) }
+    }
+}
+
+/// Stores that pass the cache, where there are such; plain ones elsewhere.
+fn stream(to: &mut [Line], from: impl Fn(usize) -> Line) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_sfence, _mm_stream_si128};
+        for (at, line) in to.iter_mut().enumerate() {
+            let value = from(at);
+            let (target, source) = (
+                std::ptr::from_mut(line).cast::<__m128i>(),
+                std::ptr::from_ref(&value).cast::<__m128i>(),
+            );
+            for part in 0..4 {
+                // SAFETY: a line is four times 16 bytes, aligned to 64, and SSE2 is part of x86-64.
+                unsafe { _mm_stream_si128(target.add(part), source.add(part).read()) };
+            }
+        }
+        // SAFETY: SSE2 is part of x86-64. The fence makes the stores seen by whoever reads next.
+        unsafe { _mm_sfence() };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    for (at, line) in to.iter_mut().enumerate() {
+        *line = from(at);
+    }
+}
+
+fn read(lines: &[Line]) -> [u64; 8] {
+    let mut sum = [0u64; 8];
+    for line in lines {
+        for (sum, word) in sum.iter_mut().zip(line.0) {
+            *sum = sum.wrapping_add(word);
+        }
+    }
+    sum
+}
+
+/// Runs `work` on equal parts of both, each on a thread.
+fn shared(
+    to: &mut [Line],
+    from: &[Line],
+    threads: usize,
+    work: impl Fn(&mut [Line], &[Line]) + Sync,
+) {
+    let part = to.len().div_ceil(threads);
+    if part == to.len() {
+        return work(to, from);
+    }
+    rayon::scope(|scope| {
+        for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {
+            let work = &work;
+            scope.spawn(move |_| work(to, from));
+        }
+    });
+}
+
+/// The ways to do what is asked for; none if it is not known.
+fn ways(name: &str) -> Vec<fn(&mut [Line], &[Line])> {
+    match name {
+        "fill" => vec![
+            |to, _| to.fill(black_box(Line([7; 8]))),
+            |to, _| {
+                let value = black_box(Line([7; 8]));
+                stream(to, |_| value);
+            },
+        ],
+        "copy" => vec![
+            |to, from| to.copy_from_slice(from),
+            |to, from| stream(to, |at| from[at]),
+        ],
+        "read" => vec![|_, from| {
+            black_box(read(from));
+        }],
+        _ => Vec::new(),
+    }
+}
+
+fn fastest(name: &str, to: &mut Room, from: &mut Room, bytes: usize, threads: usize) -> Duration {
+    let lines = bytes.div_ceil(LINE).max(1);
+    let threads = if bytes < SMALL { 1 } else { threads };
+    let (to, from) = (&mut to.lines()[..lines], &from.lines()[..lines]);
+    let mut best = Duration::MAX;
+    for way in ways(name) {
+        shared(to, from, threads, way);
+        // What is over sooner than a clock can tell is done many times.
+        let times = (SMALL / bytes.max(1)).clamp(1, 1000) as u32;
+        let begun = Instant::now();
+        while begun.elapsed() < BURST {
+            let start = Instant::now();
+            for _ in 0..times {
+                shared(black_box(to), from, threads, way);
+            }
+            best = best.min(start.elapsed() / times);
+        }
+    }
+    best
+}
+
+fn main() -> std::io::Result<()> {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut rooms: Option<(Room, Room, usize)> = None;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (name, bytes, threads) = match words[..] {
+            [name, bytes, threads] => (name, bytes.parse::<usize>(), threads.parse::<usize>()),
+            _ => ("", Ok(0), Ok(0)),
+        };
+        let (Ok(bytes), Ok(threads), false) = (bytes, threads, ways(name).is_empty()) else {
+            eprintln!("not `fill BYTES THREADS`, with fill, copy or read: {line}");
+            continue;
+        };
+        if rooms.as_ref().is_none_or(|(_, _, there)| *there < bytes) {
+            rooms = Room::new(bytes)
+                .zip(Room::new(bytes))
+                .map(|(to, from)| (to, from, bytes));
+        }
+        let Some((to, from, _)) = &mut rooms else {
+            eprintln!("no memory for {bytes} bytes");
+            continue;
+        };
+        let best = fastest(name, to, from, bytes, threads.clamp(1, most));
+        println!("{}", best.as_nanos().max(1));
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}
