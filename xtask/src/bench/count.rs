@@ -53,11 +53,11 @@ pub(crate) fn check(names: &[&str]) -> Result<(), Failure> {
     if failed == 0 {
         return Ok(());
     }
-    let names = names.iter().map(|name| format!(" {name}"));
+    let names: String = names.iter().map(|name| format!(" {name}")).collect();
     Err(format!(
-        "{failed} counts are not within 10 % of their figures. Make what is worse better, or, if the change is meant, \
-         run `cargo xtask bench --check --update{}` and commit",
-        names.collect::<String>()
+        "{failed} counts are not within 10 % of their figures. What is worse is to be made better, unless the change is \
+         meant; then, and for what is better or has no figure, run `cargo xtask bench --check --update{names}` and \
+         commit bench/instructions.toml"
     ))
 }
 
