@@ -1,5 +1,6 @@
 //! Every chore of the repository, as `cargo xtask NAME`.
 
+mod bench;
 mod docs;
 mod environment;
 mod gpu;
@@ -21,7 +22,12 @@ cargo xtask NAME
   docs     write what comes from the operator table: tables of the documentation, type stubs
   wheel    build the Python package into target/wheels
   bench    what views cost, operators that move data against a warm fill, ranks beside bare MPI, a GPU beside its own
-           copy, and calls from Python";
+           copy, and Rust and Python beside other libraries, as far as they are installed. With names, such as
+           `bench python`, only the steps that begin so
+           --peers            install the libraries that Python is timed beside first
+           --check            instead count the instructions of small calls, by Valgrind, and fail where one is not
+                              within 10 % of its figure in bench/instructions.toml; `--check rust` counts Rust's only
+           --check --update   make the counts of now the figures";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,7 +40,7 @@ fn main() -> ExitCode {
         ["test", only @ ..] => some(test(), only).and_then(|steps| run_all(&steps)),
         ["docs"] => docs::write(),
         ["wheel"] => python::wheel(),
-        ["bench"] => run_all(&bench()),
+        ["bench", args @ ..] => bench::bench(args),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -129,20 +135,4 @@ fn test() -> Vec<Step> {
 fn provide() -> Result<(), Failure> {
     mpi::provide()?;
     gpu::provide()
-}
-
-fn bench() -> Vec<Step> {
-    vec![
-        Step::command(
-            "views",
-            cargo(["bench", "--package", "stridewise", "--bench", "views"]),
-        ),
-        Step::command(
-            "memory",
-            cargo(["bench", "--package", "stridewise", "--bench", "memory"]),
-        ),
-        Step::check("mpi", mpi::bench),
-        Step::check("gpu", gpu::bench),
-        Step::check("python calls", python::bench),
-    ]
 }

@@ -20,6 +20,11 @@ pub(crate) fn build() -> Result<(), Failure> {
     develop(&[]).map(drop)
 }
 
+/// Builds a package into `.venv` that is worth timing.
+pub(crate) fn build_release() -> Result<Environment, Failure> {
+    develop(&["--release"])
+}
+
 fn develop(profile: &[&str]) -> Result<Environment, Failure> {
     let environment = Environment::of_the_repository()?;
     let wanted = ["-r", "python/requirements-test.txt"].map(OsStr::new);
@@ -189,16 +194,4 @@ fn example() -> Result<String, Failure> {
         Some((code, _)) => Ok(code.to_string()),
         None => Err("README.md has no Python example".to_string()),
     }
-}
-
-/// Time per call beside other libraries, where they are installed.
-pub(crate) fn bench() -> Result<(), Failure> {
-    let environment = develop(&["--release"])?;
-    for script in ["calls", "gradients", "graphs"] {
-        println!("\n{script}");
-        run(environment
-            .command("python")
-            .arg(format!("bench/{script}.py")))?;
-    }
-    Ok(())
 }
