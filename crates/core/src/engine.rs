@@ -330,12 +330,10 @@ pub trait Engine: Sized {
     /// Runs an operator and names its errors.
     #[inline]
     fn apply<O: Operator<Self>>(&self, operator: &O, inputs: &[&Self::Value]) -> Result<O::Output> {
-        // Named in place: an output is large, and moving it would cost as much as a view.
-        let mut output = self.run(operator, inputs);
-        if let Err(error) = &mut output {
-            error.set_operator(O::NAME);
-        }
-        output
+        // An output is large, and moving it would cost as much as a view. Nothing borrows it here, so that it is
+        // written where the caller wants it.
+        let output = self.run(operator, inputs);
+        output.map_err(|error| error.within(O::NAME))
     }
 
     /// All sizes of a tensor.

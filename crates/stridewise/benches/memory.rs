@@ -5,12 +5,14 @@
 //! Everything is measured in one run, interleaved, and the best of several rounds counts, since the machine
 //! may be shared. The pool's hits show that a second call reuses the first one's buffer.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use limits::{BYTES, Limits, timed};
 use stridewise::prelude::*;
 use stridewise::{Result, pool};
 
-const BYTES: usize = 64 << 20;
+mod limits;
+
 const ROUNDS: usize = 25;
 
 struct Case {
@@ -69,53 +71,13 @@ fn cases() -> Result<Vec<Case>> {
     ])
 }
 
-/// A buffer from the pool, so that filling and copying have the same kind of pages as the operators.
-struct Pooled(pool::Buffer);
-
-impl Pooled {
-    fn new() -> Pooled {
-        let buffer = pool::Buffer::new(BYTES).expect("64 MiB");
-        // SAFETY: the buffer is new and has room for BYTES.
-        unsafe { buffer.as_ptr().write_bytes(0, BYTES) };
-        Pooled(buffer)
-    }
-
-    fn cells(&mut self) -> &mut [u64] {
-        // SAFETY: the buffer is aligned to 64, has been written, and is borrowed as long as the cells are.
-        unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().cast(), BYTES / 8) }
-    }
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
-    let start = Instant::now();
-    let result = work();
-    (start.elapsed(), result)
-}
-
-/// Fills a buffer with as many threads as the kernels use.
-fn fill(buffer: &mut [u64], value: u64) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let part = buffer.len().div_ceil(threads);
-    rayon::scope(|scope| {
-        for chunk in buffer.chunks_mut(part) {
-            scope.spawn(move |_| chunk.fill(value));
-        }
-    });
-}
-
 fn main() -> Result<()> {
     let cases = cases()?;
-    let mut vector = vec![0u64; BYTES / 8];
-    let (mut buffer, mut source) = (Pooled::new(), Pooled::new());
-    let (buffer, source) = (buffer.cells(), source.cells());
-    source.fill(1);
-    let [mut vector_filled, mut filled, mut copied] = [Duration::MAX; 3];
+    let mut limits = Limits::new();
     let mut best = vec![(Duration::MAX, 0usize); cases.len()];
     let before = pool::stats();
     for round in 0..ROUNDS {
-        vector_filled = vector_filled.min(timed(|| fill(&mut vector, round as u64)).0);
-        filled = filled.min(timed(|| fill(buffer, round as u64)).0);
-        copied = copied.min(timed(|| copy(source, buffer)).0);
+        limits.round(round as u64);
         for (case, best) in cases.iter().zip(&mut best) {
             let (took, result) = timed(|| (case.run)());
             let bytes = result?.nbytes();
@@ -126,7 +88,8 @@ fn main() -> Result<()> {
     }
     let after = pool::stats();
     let speed = |bytes: usize, took: Duration| bytes as f64 / took.as_secs_f64() / 1e9;
-    let limits = [vector_filled, filled, copied].map(|took| speed(BYTES, took));
+    let took = [limits.fill_vector, limits.fill, limits.copy];
+    let limits = took.map(|took| speed(BYTES, took));
     println!(
         "{:<36} {:>7} {:>7}   {:>8} {:>9} {:>7}",
         "", "", "", "of fill", "of fill", "of copy"
@@ -141,9 +104,9 @@ fn main() -> Result<()> {
         let ms = took.as_secs_f64() * 1e3;
         println!("{name:<36} {ms:>7.2} {rate:>7.1}   {vector:>8.2} {pooled:>9.2} {copy:>7.2}");
     };
-    row("fill of a vector", vector_filled, BYTES);
-    row("fill of a pooled buffer, huge pages", filled, BYTES);
-    row("copy between pooled buffers", copied, BYTES);
+    row("fill of a vector", took[0], BYTES);
+    row("fill of a pooled buffer, huge pages", took[1], BYTES);
+    row("copy between pooled buffers", took[2], BYTES);
     for (case, (took, bytes)) in cases.iter().zip(best) {
         row(case.name, took, bytes);
     }
@@ -153,14 +116,4 @@ fn main() -> Result<()> {
         after.hits + after.misses - before.hits - before.misses
     );
     Ok(())
-}
-
-fn copy(from: &[u64], to: &mut [u64]) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let part = to.len().div_ceil(threads);
-    rayon::scope(|scope| {
-        for (from, to) in from.chunks(part).zip(to.chunks_mut(part)) {
-            scope.spawn(move |_| to.copy_from_slice(from));
-        }
-    });
 }

@@ -37,7 +37,7 @@ impl<E: Engine> Operator<E> for Expand<E::Size> {
         stretch(
             engine,
             inputs[0],
-            &self.sizes,
+            Wanted::given(&self.sizes, &|| self.sizes.to_string()),
             Wording {
                 argument: "sizes",
                 list: "sizes",
@@ -51,13 +51,18 @@ impl<E: Engine> Operator<E> for ExpandAs {
     type Output = E::Value;
 
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
-        let shape = engine.shape(inputs[1])?;
+        let other = inputs[1];
+        let wanted = Wanted {
+            count: engine.rank(other)?,
+            get: |at| Extent::Is(engine.size(other, at)),
+            text: &|| engine.shape_text(other),
+        };
         let wording = Wording {
             argument: "other",
             list: "other.shape",
             keeps: false,
         };
-        stretch(engine, inputs[0], &shape.into(), wording)
+        stretch(engine, inputs[0], wanted, wording)
     }
 }
 
@@ -72,7 +77,7 @@ impl<E: Engine> Operator<E> for BroadcastTo<E::Size> {
         stretch(
             engine,
             inputs[0],
-            &self.shape,
+            Wanted::given(&self.shape, &|| self.shape.to_string()),
             Wording {
                 argument: "shape",
                 list: "shape",
@@ -93,26 +98,49 @@ struct Wording {
     keeps: bool,
 }
 
+/// The sizes a tensor is to get, read where they are: a copy of another tensor's shape would cost as much as the
+/// view.
+struct Wanted<'a, G> {
+    count: usize,
+    get: G,
+    /// What an error shows.
+    text: &'a dyn Fn() -> String,
+}
+
+impl<'a> Wanted<'a, ()> {
+    #[inline]
+    fn given<S: Size>(
+        sizes: &'a Sizes<S>,
+        text: &'a dyn Fn() -> String,
+    ) -> Wanted<'a, impl Fn(usize) -> Extent<S>> {
+        Wanted {
+            count: sizes.len(),
+            get: |at| sizes.get(at),
+            text,
+        }
+    }
+}
+
 // Not inlined, so that the axis map has one caller and is compiled into the loop over the axes.
 #[inline(never)]
 fn stretch<E: Engine>(
     engine: &E,
     x: &E::Value,
-    sizes: &Sizes<E::Size>,
+    wanted: Wanted<impl Fn(usize) -> Extent<E::Size>>,
     wording: Wording,
 ) -> Result<E::Value> {
     let rank = engine.rank(x)?;
     let refusal = Refusal {
         engine,
         x,
-        sizes,
+        text: wanted.text,
         wording,
     };
-    let Some(new) = sizes.len().checked_sub(rank) else {
-        return Err(refusal.too_few(rank));
+    let Some(new) = wanted.count.checked_sub(rank) else {
+        return Err(refusal.too_few(rank, wanted.count));
     };
-    engine.try_view(x, sizes.len(), |at| {
-        match (sizes.get(at), at.checked_sub(new)) {
+    engine.try_view(x, wanted.count, |at| {
+        match ((wanted.get)(at), at.checked_sub(new)) {
             (Extent::Is(wanted), None) => Ok(Axis::Fresh(wanted)),
             (Extent::Is(wanted), Some(axis)) => {
                 let size = engine.size(x, axis);
@@ -143,7 +171,7 @@ fn stretch<E: Engine>(
 struct Refusal<'a, E: Engine> {
     engine: &'a E,
     x: &'a E::Value,
-    sizes: &'a Sizes<E::Size>,
+    text: &'a dyn Fn() -> String,
     wording: Wording,
 }
 
@@ -153,12 +181,12 @@ impl<E: Engine> Refusal<'_, E> {
         error
             .at_argument(self.wording.argument)
             .note("input shape", self.engine.shape_text(self.x))
-            .note(self.wording.list, self.sizes)
+            .note(self.wording.list, (self.text)())
     }
 
     #[cold]
-    fn too_few(&self, rank: usize) -> Error {
-        let given = counted(self.sizes.len(), "size");
+    fn too_few(&self, rank: usize, count: usize) -> Error {
+        let given = counted(count, "size");
         let message = format!(
             "{} has {given}, but the input has rank {rank}",
             self.wording.list
@@ -168,7 +196,7 @@ impl<E: Engine> Refusal<'_, E> {
         } else {
             ""
         };
-        self.blame(Error::shape(message).sizes(rank, self.sizes.len()))
+        self.blame(Error::shape(message).sizes(rank, count))
             .help(format!(
                 "give a size for every axis{how}; sizes in front add axes"
             ))
