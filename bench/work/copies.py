@@ -19,7 +19,8 @@ def packed(name: str, data: str, ours: str, numpy: str, torch: str, paddle: str,
         "stridewise": "y.contiguous()",
         "numpy": ("np.ascontiguousarray(y)", "y.copy()"),
         "torch": "y.contiguous()",
-        "paddle": "y.contiguous()",
+        # Paddle packs the tensor itself: the next time there would be nothing to do.
+        "paddle": f"({paddle}).contiguous()",
         "jax": jax,
     }
     return Case(

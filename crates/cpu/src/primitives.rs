@@ -203,6 +203,7 @@ impl<R: Rooms> Primitives<'_, R> {
         let made = Unfinished::new(self.0, dtype, &dims)?;
         let width = made.dtype.width();
         let strides = made.layout.strides();
+        let total = made.layout.count() * width;
         let mut before = 0;
         for x in xs {
             let start = made
@@ -214,7 +215,7 @@ impl<R: Rooms> Primitives<'_, R> {
                 strides,
             };
             // SAFETY: K1, K2, K4 hold for a tensor; K3: the parts are disjoint slices of the new result.
-            unsafe { kernels::copy::copy(x.block(), part, width) };
+            unsafe { kernels::copy::copy_part(x.block(), part, width, total) };
             before += x.shape()[axis];
         }
         made.done()

@@ -100,17 +100,13 @@ fn shared(
 /// The ways to do what is asked for; none if it is not known.
 fn ways(name: &str) -> Vec<fn(&mut [Line], &[Line])> {
     match name {
-        "fill" => vec![
-            |to, _| to.fill(black_box(Line([7; 8]))),
-            |to, _| {
-                let value = black_box(Line([7; 8]));
-                stream(to, |_| value);
-            },
-        ],
-        "copy" => vec![
-            |to, from| to.copy_from_slice(from),
-            |to, from| stream(to, |at| from[at]),
-        ],
+        "fill" => vec![|to, _| to.fill(black_box(Line([7; 8]))), |to, _| {
+            let value = black_box(Line([7; 8]));
+            stream(to, |_| value);
+        }],
+        "copy" => vec![|to, from| to.copy_from_slice(from), |to, from| {
+            stream(to, |at| from[at])
+        }],
         "read" => vec![|_, from| {
             black_box(read(from));
         }],

@@ -53,6 +53,15 @@ const PARTS: usize = 4;
 /// assert_eq!(columns, [1, 4, 2, 5, 3, 6]);
 /// ```
 pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
+    // SAFETY: passed on unchanged.
+    unsafe { copy_part(src, dst, width, 0) }
+}
+
+/// As [`copy`], where `dst` is part of an output of `total` bytes that is written along with it.
+///
+/// # Safety
+/// As for [`copy`].
+pub(crate) unsafe fn copy_part(src: Block<'_>, dst: BlockMut<'_>, width: usize, total: usize) {
     debug_assert_eq!(src.sizes, dst.sizes);
     if src.is_empty() {
         return;
@@ -66,7 +75,7 @@ pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
         return unsafe { strided::copy(&simple.axes, simple.src, simple.dst, simple.cell) };
     }
     // SAFETY: as above.
-    unsafe { large(&simple, bytes, stream::threshold()) }
+    unsafe { large(&simple, bytes, total.max(bytes), stream::last_cache()) }
 }
 
 /// As [`copy`], but that the target is left to memory, not to the cache: for somebody else to read.
@@ -80,7 +89,7 @@ pub(crate) unsafe fn copy_past_cache(src: Block<'_>, dst: BlockMut<'_>, width: u
     };
     if let Some(simple) = simple {
         // SAFETY: K1, K3 and K4 carry over to the simplest form.
-        unsafe { large(&simple, simple.bytes(), 0) }
+        unsafe { large(&simple, simple.bytes(), 0, 0) }
     }
 }
 
@@ -115,11 +124,11 @@ struct Job<'a> {
 // SAFETY: the source is only read, and threads write blocks that share no cell (K3).
 unsafe impl Sync for Job<'_> {}
 
-/// A copy worth planning, streamed when it writes `stream_from` bytes or more. Out of line, so that small
-/// copies do not pay for the staging area.
+/// A copy worth planning, streamed when an output of `total` bytes is too large for a last cache of `cache`. Out of
+/// line, so that small copies do not pay for the staging area.
 #[inline(never)]
-unsafe fn large(simple: &Simplest, bytes: usize, stream_from: usize) {
-    let plan = Plan::new(simple, bytes, stream_from);
+unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
+    let plan = Plan::new(simple, bytes, total, cache);
     let job = Job { plan, simple };
     let blocks = job.plan.blocks();
     let threads = if bytes < THREADED {

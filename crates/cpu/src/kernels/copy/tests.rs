@@ -88,8 +88,8 @@ fn check(sizes: &[usize], from: &[isize], to: &[isize], width: usize, path: Path
             Path::Public => copy(block, block_mut, width),
             Path::Planned | Path::Streamed => {
                 if let Some(simple) = collapse::simplest(block, block_mut, width) {
-                    let from = matches!(path, Path::Planned).then_some(usize::MAX);
-                    large(&simple, simple.bytes(), from.unwrap_or(0));
+                    let cache = matches!(path, Path::Planned).then_some(usize::MAX);
+                    large(&simple, simple.bytes(), 0, cache.unwrap_or(0));
                 }
             }
         }
@@ -256,7 +256,7 @@ fn a_part_of_a_larger_output_leaves_the_rest_alone() {
 
 #[test]
 fn outputs_larger_than_the_cache_are_whole() {
-    let n = (stream::threshold() / 4 + 4099).next_multiple_of(512);
+    let n = (stream::last_cache() / 4 + 4099).next_multiple_of(512);
     check(&[n], &[1], &[1], 4, Path::Public);
     check(
         &[n / 512, 512],
