@@ -201,23 +201,9 @@ impl<R: Rooms> Primitives<'_, R> {
         let dims = concat_shape(xs.iter().map(|x| x.shape()), axis)?;
         let dtype = concat_dtype(xs.iter().map(|x| x.dtype()))?;
         let made = Unfinished::new(self.0, dtype, &dims)?;
-        let width = made.dtype.width();
-        let strides = made.layout.strides();
-        let total = made.layout.count() * width;
-        let mut before = 0;
-        for x in xs {
-            let start = made
-                .start()
-                .wrapping_add(before * strides[axis] as usize * width);
-            let part = BlockMut {
-                start,
-                sizes: x.shape(),
-                strides,
-            };
-            // SAFETY: K1, K2, K4 hold for a tensor; K3: the parts are disjoint slices of the new result.
-            unsafe { kernels::copy::copy_part(x.block(), part, width, total) };
-            before += x.shape()[axis];
-        }
+        let parts: SmallVec<[Block<'_>; 8]> = xs.iter().map(|x| x.block()).collect();
+        // SAFETY: K1, K2, K4 hold for tensors; K3: the result is new; the sizes were checked above.
+        unsafe { kernels::concat::concat(&parts, made.block(), axis, dtype.width()) };
         made.done()
     }
 

@@ -93,6 +93,21 @@ pub(crate) unsafe fn copy_past_cache(src: Block<'_>, dst: BlockMut<'_>, width: u
     }
 }
 
+/// Whether an output of `total` bytes stays in the last cache.
+pub(super) fn stays_in_cache(total: usize) -> bool {
+    total < plan::stays_in_order(stream::last_cache())
+}
+
+/// Copies `bytes` from `src`, which is near, to `dst`, which is not to stay in the caches.
+///
+/// # Safety
+/// Both stretches lie inside live allocations and do not overlap; the source is initialised.
+pub(super) unsafe fn write_past_cache(src: *const u8, dst: *mut u8, bytes: usize) {
+    // SAFETY: passed on unchanged (K1, K3, K4).
+    unsafe { stream::stream(src, dst, bytes) };
+    stream::fence();
+}
+
 /// Fills `count` elements of `pattern.len()` bytes each, one after the other, with `pattern`.
 ///
 /// # Safety

@@ -180,10 +180,15 @@ impl Plan {
 fn stays(axes: &[Axis], cache: usize) -> usize {
     let in_order = axes.len() == 1 || axes.iter().any(|axis| axis.src == 0);
     if in_order {
-        cache / 4 * 3
+        stays_in_order(cache)
     } else {
         cache / 8 * 3
     }
+}
+
+/// As [`stays`], of a source that is read in order.
+pub(super) fn stays_in_order(cache: usize) -> usize {
+    cache / 4 * 3
 }
 
 /// The first axis from which on the destination is packed.
