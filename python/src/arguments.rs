@@ -84,7 +84,7 @@ pub(crate) struct Given<'py> {
 
 impl<'py> Given<'py> {
     /// The tensor that an argument is; one that is lent is so for as long as the argument.
-    #[inline]
+    #[inline(always)]
     fn of(argument: &Object<'py>) -> Option<Given<'py>> {
         let object = argument.get();
         // SAFETY: the object is alive.
@@ -418,7 +418,7 @@ where
     let py = unsafe { Python::assume_attached() };
     let mut origins = origins.iter();
     let objects = values.into_iter().map(|x| object(x, origins.next()));
-    let objects = objects.collect::<Result<Vec<_>, E>>()?;
+    let objects = objects.collect::<Result<SmallVec<[T; 8]>, E>>()?;
     Ok(PyList::new(py, objects)?.into_any().unbind())
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Borrow;
 use std::ffi::{CString, c_int};
-use std::mem::ManuallyDrop;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -69,11 +69,7 @@ unsafe extern "C" fn function<const LINE: usize>(
     // SAFETY: the interpreter calls with `count` arguments, then one for each name, and holds its lock.
     unsafe {
         if names.is_null() && count > 0 && is_short::<LINE>(*args, count as usize) {
-            let given = std::array::from_fn(|at| match at < count as usize {
-                true => *args.add(at),
-                false => *args,
-            });
-            return short::<LINE>(&given, count as usize);
+            return short::<LINE>(*args, args.add(1), count as usize - 1);
         }
         entry::<Function<LINE>>(module, args, count, names)
     }
@@ -88,14 +84,8 @@ unsafe extern "C" fn method<const LINE: usize>(
 ) -> *mut ffi::PyObject {
     // SAFETY: as above; the receiver is a Tensor, since the descriptor checks that.
     unsafe {
-        let total = count as usize + 1;
-        if names.is_null() && is_short::<LINE>(receiver, total) {
-            let given = std::array::from_fn(|at| match at {
-                0 => receiver,
-                _ if at < total => *args.add(at - 1),
-                _ => receiver,
-            });
-            return short::<LINE>(&given, total);
+        if names.is_null() && is_short::<LINE>(receiver, count as usize + 1) {
+            return short::<LINE>(receiver, args, count as usize);
         }
         entry::<Method<LINE>>(receiver, args, count, names)
     }
@@ -130,20 +120,28 @@ const fn line<const LINE: usize>() -> usize {
 /// thread's own that the interpreter's lock is held. See [`Object`] for what makes up for that.
 ///
 /// # Safety
-/// The first `count` objects live as long as the call, and the interpreter's lock is held.
+/// `is_short` says so for the first object and the `count` others, which live as long as the call; the interpreter's
+/// lock is held.
 #[inline(never)]
 unsafe fn short<const LINE: usize>(
-    given: &[*mut ffi::PyObject; FEW],
+    first: *mut ffi::PyObject,
+    others: *const *mut ffi::PyObject,
     count: usize,
 ) -> *mut ffi::PyObject {
     let work = || {
         // SAFETY: the lock is held.
         let py = unsafe { Python::assume_attached() };
-        // SAFETY: the objects are lent for the time of the call.
-        let lent = given.map(|object| unsafe { Object::lent(py, object) });
-        // Lent objects need no dropping.
-        let lent = ManuallyDrop::new(lent);
-        let given = lent.get(..count).unwrap_or_default();
+        // Written where they stay, and never dropped, which lent objects need not be.
+        let mut lent = [const { MaybeUninit::<Object<'_>>::uninit() }; FEW];
+        // SAFETY: the objects are lent for the time of the call, and there are at most as many as there are places.
+        let given = unsafe {
+            lent[0].write(Object::lent(py, first));
+            for at in 0..count {
+                lent.get_unchecked_mut(at + 1)
+                    .write(Object::lent(py, *others.add(at)));
+            }
+            std::slice::from_raw_parts(lent.as_ptr().cast::<Object<'_>>(), count + 1)
+        };
         call_line::<LINE, _, _, _>(&Cpu, given)
     };
     match catch_unwind(AssertUnwindSafe(work)) {

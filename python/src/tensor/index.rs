@@ -12,8 +12,8 @@ use stridewise::internals::smallvec::SmallVec;
 use stridewise::operator::Named;
 use stridewise::operators::{GetItem, Pick, Slice, Take};
 use stridewise::params::Items;
-use stridewise::table::Kind;
 use stridewise::prelude::*;
+use stridewise::table::Kind;
 use stridewise::{Error, Operator, Symbolic};
 
 use crate::arguments::{Object, Raised, tensor_of};

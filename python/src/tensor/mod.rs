@@ -10,6 +10,7 @@ mod numpy;
 mod pickle;
 mod shelf;
 mod slot;
+mod transposed;
 mod ufunc;
 
 use std::ffi::c_int;
@@ -119,38 +120,6 @@ impl PyTensor {
     #[getter]
     fn device(&self) -> &'static str {
         "cpu"
-    }
-
-    /// The axes reversed.
-    #[getter(T)]
-    fn reversed_axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTensor>> {
-        match gradients::tracked(self) {
-            Some(x) => gradients::var_object(py, x.transpose(..).or_raise(py)?),
-            None => object_of(
-                py,
-                || self.inner.transpose(..),
-                |error| exception(py, &error),
-            ),
-        }
-    }
-
-    /// The last two axes swapped.
-    #[getter(mT)]
-    fn matrix_transpose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTensor>> {
-        if self.inner.rank() < 2 {
-            let rank = self.inner.rank();
-            let message = format!("the last two axes are swapped, but the tensor has rank {rank}");
-            let error = Error::shape(message).within("mT").sizes(2, rank);
-            return Err(error.note("shape", tuple(self.inner.shape()))).or_raise(py);
-        }
-        match gradients::tracked(self) {
-            Some(x) => gradients::var_object(py, x.swapaxes(-2, -1).or_raise(py)?),
-            None => object_of(
-                py,
-                || self.inner.swapaxes(-2, -1),
-                |error| exception(py, &error),
-            ),
-        }
     }
 
     /// Whether gradients come back to it or through it: it was made with ``requires_grad=True``, or from a tensor
@@ -561,6 +530,7 @@ fn as_number<'py>(py: Python<'py>, x: &Tensor, class: &str) -> PyResult<Bound<'p
 /// Adds what belongs to tensors to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     shelf::open(module.py())?;
+    transposed::register(module.py())?;
     module.add_function(wrap_pyfunction!(pickle::_rebuild, module)?)?;
     module.add_function(wrap_pyfunction!(compare::array_equal, module)?)?;
     module.add_function(wrap_pyfunction!(compare::allclose, module)?)?;

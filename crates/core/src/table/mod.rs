@@ -284,7 +284,7 @@ macro_rules! operator_table {
             use crate::table::{Kind, bind, outcome};
             use super::*;
 
-            $(#[inline]
+            $(#[inline(always)]
             pub(super) fn $ename<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
                 bound: &mut Bound<'_, E, A>,
@@ -302,7 +302,7 @@ macro_rules! operator_table {
                 let each = tensors.iter().map(one).collect::<crate::error::Result<_>>()?;
                 A::many(each, &tensors)
             })*
-            $(#[inline]
+            $(#[inline(always)]
             pub(super) fn $name<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
                 bound: &mut Bound<'_, E, A>,
@@ -315,8 +315,7 @@ macro_rules! operator_table {
                 let work = || engine.run(&operator, &inputs);
                 outcome!(A, Kind::$kind, &inputs, work, &origin $(, $out)?)
             })*
-            $(#[inline]
-            pub(super) fn $mname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+            $(pub(super) fn $mname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
                 bound: &mut Bound<'_, E, A>,
             ) -> Result<A::Output, A::Error> {
@@ -326,8 +325,7 @@ macro_rules! operator_table {
                 let operator = $mfile::$mop { $($mfield),* };
                 A::one(Kind::$mkind, &inputs, || engine.run(&operator, &inputs), None)
             })*
-            $(#[inline]
-            pub(super) fn $nname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+            $(pub(super) fn $nname<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
                 bound: &mut Bound<'_, E, A>,
             ) -> Result<A::Output, A::Error> {
