@@ -94,16 +94,13 @@ impl<'py> Given<'py> {
         }
         let held = argument.held;
         let object = match held {
-            true => ManuallyDrop::new(object.clone()),
-            // SAFETY: the object outlives the call, as whoever lent it has said, and its reference is not given back.
-            false => {
-                ManuallyDrop::new(unsafe { Bound::from_owned_ptr(object.py(), object.as_ptr()) })
-            }
+            true => object.clone(),
+            // SAFETY: the object outlives the call, as whoever lent it has said; the reference, which is not ours, is
+            // not given back.
+            false => unsafe { Bound::from_owned_ptr(object.py(), object.as_ptr()) },
         };
         // SAFETY: it is a tensor, as seen above.
-        let object = ManuallyDrop::new(unsafe {
-            ManuallyDrop::into_inner(object).cast_into_unchecked::<PyTensor>()
-        });
+        let object = ManuallyDrop::new(unsafe { object.cast_into_unchecked::<PyTensor>() });
         Some(Given { object, held })
     }
 }

@@ -38,6 +38,9 @@ static SHELF: Shelf = Shelf(UnsafeCell::new(Objects {
 /// The class whose objects are kept; null where none are.
 static CLASS: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
 
+/// The class `Tensor`, once the module is loaded.
+static EXACT: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
+
 /// Whether an object is a tensor and of no subclass. Says no to all until the module is loaded.
 ///
 /// # Safety
@@ -48,9 +51,6 @@ pub(crate) unsafe fn is_plain_tensor(object: *mut ffi::PyObject) -> bool {
     let class = unsafe { ffi::Py_TYPE(object) };
     ptr::eq(class, EXACT.load(Ordering::Relaxed))
 }
-
-/// The class `Tensor`, once the module is loaded.
-static EXACT: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
 
 /// Begins to keep objects, if threads take turns: an interpreter without a lock would need one here.
 pub(crate) fn open(py: Python<'_>) -> PyResult<()> {
@@ -85,10 +85,8 @@ pub(super) fn again(_py: Python<'_>) -> Option<*mut ffi::PyObject> {
 #[inline]
 unsafe fn keep(_py: Python<'_>, object: *mut ffi::PyObject) -> bool {
     // SAFETY: the object's head is still there.
-    if !ptr::eq(
-        unsafe { ffi::Py_TYPE(object) },
-        CLASS.load(Ordering::Relaxed),
-    ) {
+    let class = unsafe { ffi::Py_TYPE(object) };
+    if !ptr::eq(class, CLASS.load(Ordering::Relaxed)) {
         return false;
     }
     // SAFETY: as in `again`.
