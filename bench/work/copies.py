@@ -1,4 +1,4 @@
-"""Packing what is not packed, joining, and reshapes that must copy: 64 MiB are read and written. The limit is a copy."""
+"""Packing what is not packed, joining, reshapes that must copy: 64 MiB are read and written. The limit is a copy."""
 
 from __future__ import annotations
 
