@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from plot import draw_growth, draw_speeds, draw_views
-from report import SHORT, Result, cells, columns, headline, ratio
+from report import OWN, SHORT, Result, cells, columns, headline, ratio
 from work.case import ALONE, BEST, MIB, OURS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -25,7 +25,7 @@ def write_docs(info: dict[str, Any]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     for name, block in blocks.items():
         mark = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-        text = re.sub(mark, lambda found, block=block: f"{found[1]}\n{block}\n\n{found[2]}", text, flags=re.DOTALL)
+        text = re.sub(mark, rf"\1\n{literal(block)}\n\n\2", text, flags=re.DOTALL)
     PAGE.write_text(text, encoding="utf-8")
     pictures = DOCS / "pictures"
     for name, picture in {
@@ -34,6 +34,11 @@ def write_docs(info: dict[str, Any]) -> None:
         "growth.svg": draw_growth(groups.get("growth", [])),
     }.items():
         (pictures / name).write_text(picture, encoding="utf-8")
+
+
+def literal(text: str) -> str:
+    """The text as a replacement that stands for itself."""
+    return text.replace("\\", r"\\")
 
 
 def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -50,7 +55,11 @@ def table(results: list[Result]) -> str:
     """The results of a group; what misses its goal is marked."""
     names, ratios = columns(results)
     unit = "ms" if results[0].is_large else "ns"
-    head = [unit, *(SHORT.get(name, name) for name in names), *(f"of {SHORT.get(name, name)}" for name in ratios)]
+    head = [
+        unit,
+        *(SHORT.get(name, name) for name in names),
+        *(f"of {SHORT.get(name, name)}" if name != OWN else "machine's own" for name in ratios),
+    ]
     rows = []
     for result in results:
         missed = result.missed()
@@ -72,7 +81,7 @@ def goals(groups: dict[str, list[Result]]) -> str:
             reached = [(found, result.name) for result in held if (found := result.faster_than(other)) is not None]
             if not reached:
                 continue
-            met = sum(found >= least for found, _ in reached)
+            met = sum(other not in result.missed() for result in held if result.faster_than(other) is not None)
             worst, name = min(reached)
             said = {ALONE: "one thread", BEST: "the best peer"}.get(other, SHORT.get(other, f"the machine's {other}"))
             rows.append([group, f"{least:g}× {said}", f"{met} of {len(reached)}", f"{ratio(worst)} ({name})"])
