@@ -58,7 +58,14 @@ fn install_peers() -> Result<(), Failure> {
 /// Calls, copies and gradients beside other libraries, where they are installed, and the machine's own speed: numbers,
 /// docs/performance.md and its pictures are written.
 fn python_peers() -> Result<(), Failure> {
-    cargo(["build", "--release", "--locked", "--package", "stridewise-machine"]).run()?;
+    cargo([
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "stridewise-machine",
+    ])
+    .run()?;
     script(&["bench/speed.py", "--write"])
 }
 

@@ -134,7 +134,11 @@ impl Machine {
     pub fn fastest(&mut self, work: &str, bytes: usize, threads: usize) -> Option<Duration> {
         let lines = bytes.div_ceil(LINE).max(1);
         let most = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if bytes < SMALL { 1 } else { threads.clamp(1, most) };
+        let threads = if bytes < SMALL {
+            1
+        } else {
+            threads.clamp(1, most)
+        };
         let to = self.to.lines().get_mut(..lines)?;
         let from = self.from.lines().get(..lines)?;
         let mut best = None;

@@ -11,18 +11,27 @@ fn main() -> std::io::Result<()> {
         let line = line?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let asked = match words[..] {
-            [work, bytes, threads] => bytes.parse().ok().zip(threads.parse().ok()).map(|(bytes, threads)| (work, bytes, threads)),
+            [work, bytes, threads] => bytes
+                .parse()
+                .ok()
+                .zip(threads.parse().ok())
+                .map(|(bytes, threads)| (work, bytes, threads)),
             _ => None,
         };
         let took = asked.and_then(|(work, bytes, threads): (_, usize, usize)| {
-            if machine.as_ref().is_none_or(|machine| machine.bytes() < bytes) {
+            if machine
+                .as_ref()
+                .is_none_or(|machine| machine.bytes() < bytes)
+            {
                 machine = Machine::new(bytes);
             }
             machine.as_mut()?.fastest(work, bytes, threads)
         });
         match took {
             Some(took) => println!("{}", took.as_nanos().max(1)),
-            None => println!("`{line}` cannot be done: it takes fill, copy or read, bytes and threads"),
+            None => {
+                println!("`{line}` cannot be done: it takes fill, copy or read, bytes and threads")
+            }
         }
         std::io::stdout().flush()?;
     }

@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use super::copy::{copy, copy_part, stays_in_cache, write_past_cache};
+use super::loops::prefetch;
 use super::{Block, BlockMut, threads};
 
 /// Bytes of a piece: a part of the second cache, which holds what is read as well.
@@ -14,6 +15,13 @@ const PIECE: usize = 128 << 10;
 const LONG_ROW: usize = 2 << 10;
 /// Below this many bytes one pass over the output for each part is no loss.
 const SMALL: usize = 128 << 10;
+
+/// Shares of the pieces for each thread, so that one that is late holds up little.
+const SHARES: usize = 4;
+/// Bytes written between looks at the next piece.
+const STRETCH: usize = 1 << 10;
+/// Bytes in a cache line.
+const LINE: usize = 64;
 
 /// Where a piece is put together.
 #[repr(align(64))]
@@ -61,8 +69,16 @@ unsafe fn side_by_side(
         None => unsafe { side.by_side(dst.start) },
         Some(cut) => {
             let pieces = cut.pieces(dst.sizes);
-            // SAFETY: each piece is written once, by one thread, and lies inside the output (K1, K3).
-            threads::each(pieces, |piece| unsafe { side.piece(&cut, piece) });
+            // Neighbours by one thread, so that it can ask for the next while it writes one.
+            let shares = (threads::count() * SHARES).min(pieces);
+            threads::each(shares, |share| {
+                let (from, to) = (pieces * share / shares, pieces * (share + 1) / shares);
+                for piece in from..to {
+                    let next = (piece + 1 < to).then_some(piece + 1);
+                    // SAFETY: each piece is written once, by one thread, and lies inside the output (K1, K3).
+                    unsafe { side.piece(&cut, piece, next) };
+                }
+            });
         }
     }
 }
@@ -120,8 +136,27 @@ impl Side<'_> {
         }
     }
 
-    /// Writes the piece with that number.
-    unsafe fn piece(&self, cut: &Cut, number: usize) {
+    /// Where a piece begins among the indices of the cut axis, and how many of them it has.
+    fn indices(&self, cut: &Cut, number: usize) -> (usize, usize) {
+        let size = self.dst.sizes[cut.axis];
+        let first = number % size.div_ceil(cut.indices) * cut.indices;
+        (first, cut.indices.min(size - first))
+    }
+
+    /// How far a piece is from the start of memory with these strides, in bytes.
+    fn offset(&self, cut: &Cut, number: usize, strides: &[isize]) -> isize {
+        let sizes = self.dst.sizes;
+        let mut left = number / sizes[cut.axis].div_ceil(cut.indices);
+        let mut offset = self.indices(cut, number).0 as isize * strides[cut.axis];
+        for i in (0..cut.axis).rev() {
+            offset += (left % sizes[i]) as isize * strides[i];
+            left /= sizes[i];
+        }
+        offset * self.width as isize
+    }
+
+    /// Writes the piece with that number, and asks for what the next one reads.
+    unsafe fn piece(&self, cut: &Cut, number: usize, next: Option<usize>) {
         let Side {
             parts,
             dst,
@@ -130,20 +165,10 @@ impl Side<'_> {
             staged,
             ..
         } = *self;
-        let across = dst.sizes[cut.axis].div_ceil(cut.indices);
-        let first = number % across * cut.indices;
-        let indices = cut.indices.min(dst.sizes[cut.axis] - first);
-        // How far the piece is from the start, in elements, where axes before the cut one have these strides.
-        let offset = |strides: &[isize]| {
-            let mut left = number / across;
-            let mut offset = first as isize * strides[cut.axis];
-            for i in (0..cut.axis).rev() {
-                offset += (left % dst.sizes[i]) as isize * strides[i];
-                left /= dst.sizes[i];
-            }
-            offset * width as isize
-        };
-        let to = dst.start.wrapping_offset(offset(dst.strides));
+        let (_, indices) = self.indices(cut, number);
+        let to = dst
+            .start
+            .wrapping_offset(self.offset(cut, number, dst.strides));
         let bytes = indices * dst.sizes[cut.axis + 1..].iter().product::<usize>() * width;
         let mut stage = MaybeUninit::<Stage>::uninit();
         let start = if staged {
@@ -160,7 +185,9 @@ impl Side<'_> {
             sizes[inner] = part.sizes[axis];
             let at = before * dst.strides[axis].unsigned_abs() * width;
             let from = Block {
-                start: part.start.wrapping_offset(offset(part.strides)),
+                start: part
+                    .start
+                    .wrapping_offset(self.offset(cut, number, part.strides)),
                 sizes: &sizes,
                 strides: &part.strides[cut.axis..],
             };
@@ -175,9 +202,38 @@ impl Side<'_> {
             before += part.sizes[axis];
         }
         if staged {
-            // SAFETY: the parts have filled the piece (K4), which lies in the output and is written here alone (K1, K3).
-            unsafe { write_past_cache(start, to, bytes) };
+            let mut coming = self.lines(cut, next);
+            let mut at = 0;
+            while at < bytes {
+                // The first stretch ends on a line, so that no other line is written in parts.
+                let head = if at == 0 { to.align_offset(LINE) } else { 0 };
+                let part = (STRETCH + head).min(bytes - at);
+                // SAFETY: the parts have filled the piece (K4), which lies in the output and is written here alone (K1, K3).
+                unsafe { write_past_cache(start.add(at), to.add(at), part) };
+                coming.by_ref().take(part / LINE).for_each(prefetch);
+                at += part;
+            }
         }
+    }
+
+    /// The lines that a piece reads of parts which are one run there; the processor sees others coming no worse.
+    fn lines(&self, cut: &Cut, number: Option<usize>) -> impl Iterator<Item = *const u8> {
+        let parts = if number.is_some() { self.parts } else { &[] };
+        let number = number.unwrap_or(0);
+        let (_, indices) = self.indices(cut, number);
+        parts.iter().flat_map(move |part| {
+            let row: usize = part.sizes[cut.axis + 1..].iter().product();
+            let run = part.strides[cut.axis] == row as isize && part.strides.last() == Some(&1);
+            let start = part
+                .start
+                .wrapping_offset(self.offset(cut, number, part.strides));
+            let lines = if run {
+                (indices * row * self.width).div_ceil(LINE)
+            } else {
+                0
+            };
+            (0..lines).map(move |line| start.wrapping_add(line * LINE))
+        })
     }
 }
 
