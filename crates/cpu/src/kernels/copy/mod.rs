@@ -9,7 +9,7 @@
 mod ahead;
 mod collapse;
 mod plan;
-mod stream;
+pub(crate) mod stream;
 mod strided;
 mod tile;
 mod transpose;
