@@ -5,7 +5,7 @@
 use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
-use super::copy::{copy, copy_part, stays_in_cache, write_past_cache};
+use super::copy::{copy, copy_part, stream};
 use super::loops::prefetch;
 use super::{Block, BlockMut, threads};
 
@@ -37,7 +37,7 @@ struct Stage {
 pub unsafe fn concat(parts: &[Block<'_>], dst: BlockMut<'_>, axis: usize, width: usize) {
     let bytes = dst.sizes.iter().product::<usize>() * width;
     // SAFETY: passed on unchanged.
-    unsafe { side_by_side(parts, dst, axis, width, !stays_in_cache(bytes)) }
+    unsafe { side_by_side(parts, dst, axis, width, !stream::stays_in_cache(bytes)) }
 }
 
 /// As [`concat`]; pieces are put together in a stage and written past the caches, or where they belong.
@@ -209,10 +209,11 @@ impl Side<'_> {
                 let head = if at == 0 { to.align_offset(LINE) } else { 0 };
                 let part = (STRETCH + head).min(bytes - at);
                 // SAFETY: the parts have filled the piece (K4), which lies in the output and is written here alone (K1, K3).
-                unsafe { write_past_cache(start.add(at), to.add(at), part) };
+                unsafe { stream::stream(start.add(at), to.add(at), part) };
                 coming.by_ref().take(part / LINE).for_each(prefetch);
                 at += part;
             }
+            stream::fence();
         }
     }
 

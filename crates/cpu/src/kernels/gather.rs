@@ -2,17 +2,25 @@
 //! elements of one width, or whole rows, from there; dtypes never matter.
 
 use std::ops::Range;
+use std::ptr;
 
 use stridewise_core::DType;
 
-use self::mover::{Mover, Offsets, Strip};
+use self::mover::{Mover, Task};
+use self::near::Near;
+use self::places::Places;
+use self::strip::{Offsets, Strip};
 use super::Block;
 pub use super::index::{BadIndex, Bounds, check};
-use super::index::{FirstBad, Reader, STRIP, strips};
+use super::index::{FirstBad, Reader, STRIP};
 use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
 
 mod few;
 mod mover;
+mod near;
+mod places;
+mod strip;
+mod words;
 
 /// Writes `source` read at `index` to `dst`, packed, of shape `source.sizes[..run.start] + index.sizes +
 /// source.sizes[run.end..]`. The axes in `run` are addressed as if they were flattened; they may be one axis,
@@ -52,17 +60,30 @@ pub unsafe fn gather(
             _ => Ok(()),
         };
     }
+    let positions = outers * indices;
+    let rows = outers.saturating_mul(cells.len());
+    let mover = Mover::new(width, inner, rows, bounds, positions, dst);
+    let near = match cells.is_one_row()
+        && cells.steps()[0] * width as isize == mover.row_bytes() as isize
+        && index_loops.is_one_row()
+        && index_loops.steps() == [1]
+        && mover.is_near_word(cells.len(), indices)
+    {
+        true => Near::new(index_dtype, cells.len(), bounds, mover.row_bytes()),
+        false => None,
+    };
     let job = Gather {
         source: source.start,
         reader: Reader::new(index_dtype, cells.len(), bounds),
-        mover: Mover::new(width, inner, outers.saturating_mul(cells.len()), bounds),
+        mover,
+        near,
         outer,
-        cells,
+        places: (!cells.is_one_row()).then(|| Places::new(&cells, width as isize)),
+        stride: cells.steps()[0] * width as isize,
         index: index.start,
         index_loops,
         dst,
     };
-    let positions = outers * indices;
     let first = FirstBad::default();
     if positions.saturating_mul(inners) < WORTH_THREADS {
         // SAFETY: K1 to K4: the whole result.
@@ -107,7 +128,8 @@ pub unsafe fn gather_aligned(
         (size, [index.strides[i], along])
     }));
     let reader = Reader::new(index_dtype, source.sizes[axis], bounds);
-    let mover = Mover::new(width, Loops::over(&[], [&[]]), source.len(), bounds);
+    let one = Loops::over(&[], [&[]]);
+    let mover = Mover::new(width, one, source.len(), bounds, loops.len(), dst);
     let [index_step, step] = loops.steps();
     let (stride, step) = (source.strides[axis] * width as isize, step * width as isize);
     let (source, index) = (Shared::new(source.start), Shared::new(index.start));
@@ -115,30 +137,86 @@ pub unsafe fn gather_aligned(
     let first = FirstBad::default();
     in_pieces(loops.len(), WORTH_THREADS, STRIP, |piece| {
         first.note(loops.try_spans(piece, |at, len, [index_offset, offset]| {
-            let mut strip = Strip::new();
-            strips(len, |done, count| {
-                let base = offset * width as isize + done as isize * step;
-                // SAFETY: K1 to K4: a strip of this span, and its place in the result.
-                unsafe {
+            // SAFETY: K1 to K4: strips of this span, and their places in the result.
+            unsafe {
+                let resolve = |strip: &mut Strip, done: usize, count: usize| {
+                    let base = offset * width as isize + done as isize * step;
                     let from = reader.at(index.get(), index_offset + done as isize * index_step);
                     reader.read(from, index_step, at + done, strip.cells(0, count))?;
-                    let offsets = strip.at_offsets(count, |i, cell| {
+                    strip.place(count, |i, cell| {
                         base + i as isize * step + cell as isize * stride
                     });
-                    mover.row(source.get(), offsets, dst.get().add((at + done) * width));
-                }
-                Ok(())
-            })
+                    Ok((source.get(), 1))
+                };
+                let to = dst.get().add(at * width);
+                in_strips(&mover, 0..len, |_| len, resolve, to, 0..1)
+            }
         }));
     });
     first.into_result()
 }
 
+/// Moves the rows at a range of positions, strip by strip; the next is resolved, and asked for, while one is
+/// moved. No strip goes on past `end` of where it starts. `resolve` fills so many cells of a strip with what is
+/// at a position and on, and tells the source and the stride they are to be read at; `dst` is where position 0
+/// goes.
+///
+/// # Safety
+/// As [`Mover::rows`], for what `resolve` tells.
+#[inline(always)]
+unsafe fn in_strips(
+    mover: &Mover,
+    positions: Range<usize>,
+    end: impl Fn(usize) -> usize,
+    resolve: impl Fn(&mut Strip, usize, usize) -> Result<(*const u8, isize), BadIndex>,
+    dst: *mut u8,
+    inners: Range<usize>,
+) -> Result<(), BadIndex> {
+    let most = mover.strip();
+    let count = |at: usize| most.min(end(at).min(positions.end) - at);
+    let (mut one, mut other) = (Strip::new(), Strip::new());
+    let (mut now, mut later) = (&mut one, &mut other);
+    let (mut at, mut len) = (positions.start, count(positions.start));
+    let (mut source, mut stride) = resolve(now, at, len)?;
+    // SAFETY: `resolve` filled the cells of the strips; the rest is the caller's.
+    unsafe {
+        mover.ask(source, now.at_stride(len, stride));
+        loop {
+            let next = at + len;
+            let mut after = (0, source, stride);
+            if next < positions.end {
+                let len = count(next);
+                let (source, stride) = resolve(later, next, len)?;
+                after = (len, source, stride);
+            }
+            let task = Task {
+                source,
+                pitch: 0,
+                repeat: 1,
+                offsets: now.at_stride(len, stride),
+                dst: dst.add(at * mover.row_bytes()),
+                next: (after.1, later.at_stride(after.0, after.2)),
+            };
+            mover.rows(task, inners.clone());
+            if after.0 == 0 {
+                mover.finish();
+                return Ok(());
+            }
+            at = next;
+            (len, source, stride) = after;
+            std::mem::swap(&mut now, &mut later);
+        }
+    }
+}
+
 struct Gather {
     source: *const u8,
     outer: Loops<1>,
-    cells: Loops<1>,
+    /// Where cells lie, if it takes more than the stride in bytes.
+    places: Option<Places>,
+    stride: isize,
     mover: Mover,
+    near: Option<Near>,
     index: *const u8,
     index_loops: Loops<1>,
     reader: Reader,
@@ -161,51 +239,89 @@ impl Gather {
         if positions.is_empty() {
             return Ok(());
         }
-        let mut strip = Strip::new();
         if indices <= STRIP {
+            let mut strip = Strip::new();
             // SAFETY: K1: the whole index; then K1 to K4: offsets resolved within the run of axes, from
             // outer positions of this span.
             unsafe {
-                let offsets = self.resolve(&mut strip, 0, indices)?;
-                let pitch = self.outer.steps()[0] * width;
+                let stride = self.resolve(&mut strip, 0, indices)?;
                 let outers = positions.start / indices..positions.end / indices;
                 self.outer.spans(outers, |o, len, [offset]| {
-                    let source = self.source.wrapping_offset(offset * width);
-                    let dst = self.dst.add(o * indices * row_bytes);
-                    self.mover
-                        .rows(source, pitch, len, offsets, dst, inners.clone());
+                    let task = Task {
+                        source: self.source.wrapping_offset(offset * width),
+                        pitch: self.outer.steps()[0] * width,
+                        repeat: len,
+                        offsets: strip.at_stride(indices, stride),
+                        dst: self.dst.add(o * indices * row_bytes),
+                        next: (self.source, Offsets::NONE),
+                    };
+                    self.mover.rows(task, inners.clone());
                 });
             }
+            self.mover.finish();
             return Ok(());
         }
-        let mut at = positions.start;
-        while at < positions.end {
-            let (o, i) = (at / indices, at % indices);
-            let count = STRIP.min(indices - i).min(positions.end - at);
-            // SAFETY: K1: indices `i` and on; then K1 to K4 as above.
-            unsafe {
-                let offsets = self.resolve(&mut strip, i, count)?;
-                let source = self
-                    .source
-                    .wrapping_offset(self.outer.offsets(o)[0] * width);
-                let dst = self.dst.add(at * row_bytes);
-                self.mover.rows(source, 0, 1, offsets, dst, inners.clone());
+        // SAFETY: K1: indices from a position to the end of its outer one; then K1 to K4 as above.
+        unsafe {
+            let resolve = |strip: &mut Strip, at: usize, count: usize| {
+                let source = self.outer.offsets(at / indices)[0] * width;
+                let stride = self.resolve(strip, at % indices, count)?;
+                Ok((self.source.wrapping_offset(source), stride))
+            };
+            let end = |at: usize| (at / indices + 1) * indices;
+            let strips = |positions| {
+                in_strips(
+                    &self.mover,
+                    positions,
+                    end,
+                    resolve,
+                    self.dst,
+                    inners.clone(),
+                )
+            };
+            let Some(near) = self.near else {
+                return strips(positions);
+            };
+            let mut at = positions.start;
+            while at < positions.end {
+                let source = |o: usize| {
+                    let offset = self.outer.offsets(o)[0] * width;
+                    self.source.wrapping_offset(offset)
+                };
+                let stop = end(at).min(positions.end);
+                let ahead = match self.mover.is_far() && stop < positions.end {
+                    true => source(at / indices + 1),
+                    false => ptr::null(),
+                };
+                at += near.gather(
+                    source(at / indices),
+                    ahead,
+                    self.reader.at(self.index, (at % indices) as isize),
+                    stop - at,
+                    self.dst.add(at * row_bytes),
+                );
+                // An index outside, or the last few.
+                if at < stop {
+                    let strip = stop.min(at + self.mover.strip());
+                    strips(at..strip)?;
+                    at = strip;
+                }
             }
-            at += count;
+            Ok(())
         }
-        Ok(())
     }
 
-    /// Where the rows start that `count` indices from flat position `first` address.
+    /// Where the rows start that `count` indices from flat position `first` address: fills the strip and tells
+    /// the stride in bytes it is to be read at.
     ///
     /// # Safety
     /// K1, K2, K4 for those indices.
-    unsafe fn resolve<'s>(
+    unsafe fn resolve(
         &self,
-        strip: &'s mut Strip,
+        strip: &mut Strip,
         first: usize,
         count: usize,
-    ) -> Result<Offsets<'s>, BadIndex> {
+    ) -> Result<isize, BadIndex> {
         let [step] = self.index_loops.steps();
         self.index_loops
             .try_spans(first..first + count, |at, len, [offset]| {
@@ -217,16 +333,12 @@ impl Gather {
                 }
                 Ok(())
             })?;
-        let width = self.mover.width() as isize;
-        let [stride] = self.cells.steps();
+        let Some(places) = &self.places else {
+            return Ok(self.stride);
+        };
         // SAFETY: the spans filled the first `count` cells.
-        Ok(unsafe {
-            if self.cells.is_one_row() {
-                strip.at_stride(count, stride * width)
-            } else {
-                strip.at_offsets(count, |_, cell| self.cells.offsets(cell)[0] * width)
-            }
-        })
+        unsafe { strip.place(count, |_, cell| places.offset(cell)) };
+        Ok(1)
     }
 }
 

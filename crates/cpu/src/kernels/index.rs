@@ -204,6 +204,8 @@ impl FirstBad {
 }
 
 trait Integer: Copy + Into<i128> {
+    /// The number itself, or something negative as a signed one if it is negative or beyond `isize`.
+    fn plain(self) -> usize;
     /// The cell, counting negatives from the end, or something not below `n`.
     fn counted(self, n: usize) -> usize;
     /// Modulo `n`, which is not 0.
@@ -217,6 +219,10 @@ trait Integer: Copy + Into<i128> {
 macro_rules! integers {
     ($($type:ty as $wide:ty, $counted:expr, $wrapped:expr;)*) => {$(
         impl Integer for $type {
+            #[inline(always)]
+            fn plain(self) -> usize {
+                <$wide>::from(self) as usize
+            }
             #[inline(always)]
             fn counted(self, n: usize) -> usize {
                 $counted(<$wide>::from(self), n)
@@ -252,26 +258,38 @@ integers! {
     i64 as i64, counted_signed, |i: i64, n| i.rem_euclid(n as i64) as usize;
 }
 
+// Each rule first does what is right for indices that are all inside, which are most, and only then, if one is
+// not, what takes a branch or a division.
 fn of<I: Integer>(bounds: Bounds) -> Resolve {
     match bounds {
         Bounds::Raise => raise::<I>,
         Bounds::Wrap => |from, step, n, cells| {
             // SAFETY: the caller of the function pointer's.
-            unsafe { each::<I>(from, step, cells, |i| i.wrapped(n)) };
+            unsafe {
+                if !all_inside(from, step, n, cells, |i: I| i.counted(n)) {
+                    each(from, step, cells, |i: I| i.wrapped(n));
+                }
+            }
             Ok(())
         },
         Bounds::Clip => |from, step, n, cells| {
             // SAFETY: as above.
-            unsafe { each::<I>(from, step, cells, |i| i.clipped(n)) };
+            unsafe {
+                if !all_inside(from, step, n, cells, |i: I| i.plain()) {
+                    each(from, step, cells, |i: I| i.clipped(n));
+                }
+            }
             Ok(())
         },
         Bounds::Fill(_) => |from, step, n, cells| {
             // SAFETY: as above.
             unsafe {
-                each::<I>(from, step, cells, |i| {
-                    let cell = i.counted(n);
-                    if cell < n { cell } else { OUTSIDE }
-                });
+                if !all_inside(from, step, n, cells, |i: I| i.counted(n)) {
+                    each(from, step, cells, |i: I| {
+                        let cell = i.counted(n);
+                        if cell < n { cell } else { OUTSIDE }
+                    });
+                }
             }
             Ok(())
         },
@@ -284,19 +302,8 @@ unsafe fn raise<I: Integer>(
     n: usize,
     cells: &mut [MaybeUninit<usize>],
 ) -> Result<(), (usize, i128)> {
-    let last = (n as isize).wrapping_sub(1);
-    let mut signs = 0;
     // SAFETY: the caller's.
-    unsafe {
-        each::<I>(from, step, cells, |i| {
-            let cell = i.counted(n);
-            // Negative if the cell is, or if it lies beyond the last; no comparison, which SSE2 lacks for
-            // 64 bits.
-            signs |= cell as isize | last.wrapping_sub(cell as isize);
-            cell
-        });
-    }
-    if signs >= 0 {
+    if unsafe { all_inside(from, step, n, cells, |i: I| i.counted(n)) } {
         return Ok(());
     }
     // Only now look for where: the loop above has no exit and so vectorises.
@@ -308,6 +315,33 @@ unsafe fn raise<I: Integer>(
         .find(|&i| value(i).counted(n) >= n)
         .unwrap_or(0);
     Err((first, value(first).into()))
+}
+
+/// Resolves every index and tells whether all cells are below `n`.
+///
+/// # Safety
+/// As for [`each`].
+#[inline(always)]
+unsafe fn all_inside<I: Integer>(
+    from: *const u8,
+    step: isize,
+    n: usize,
+    cells: &mut [MaybeUninit<usize>],
+    resolve: impl Fn(I) -> usize,
+) -> bool {
+    let last = (n as isize).wrapping_sub(1);
+    let mut signs = 0;
+    // SAFETY: the caller's.
+    unsafe {
+        each(from, step, cells, |i: I| {
+            let cell = resolve(i);
+            // Negative if the cell is, or if it lies beyond the last; no comparison, which SSE2 lacks for
+            // 64 bits.
+            signs |= cell as isize | last.wrapping_sub(cell as isize);
+            cell
+        });
+    }
+    signs >= 0
 }
 
 /// # Safety

@@ -78,6 +78,12 @@ impl<const N: usize> Loops<N> {
         self.outer.is_empty()
     }
 
+    /// The size of each axis and its strides, innermost first.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = (usize, [isize; N])> {
+        let axes = std::iter::once(&self.row).chain(self.outer.iter().rev());
+        axes.map(|axis| (axis.size, axis.strides))
+    }
+
     /// How far each operand's element at this flat position lies from index zero, in elements.
     pub(crate) fn offsets(&self, flat: usize) -> [isize; N] {
         if self.outer.is_empty() {

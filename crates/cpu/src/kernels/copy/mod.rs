@@ -9,7 +9,7 @@
 mod ahead;
 mod collapse;
 mod plan;
-mod stream;
+pub(crate) mod stream;
 mod strided;
 mod tile;
 mod transpose;
@@ -91,21 +91,6 @@ pub(crate) unsafe fn copy_past_cache(src: Block<'_>, dst: BlockMut<'_>, width: u
         // SAFETY: K1, K3 and K4 carry over to the simplest form.
         unsafe { large(&simple, simple.bytes(), 0, 0) }
     }
-}
-
-/// Whether an output of `total` bytes stays in the last cache.
-pub(super) fn stays_in_cache(total: usize) -> bool {
-    total < plan::stays_in_order(stream::last_cache())
-}
-
-/// Copies `bytes` from `src`, which is near, to `dst`, which is not to stay in the caches.
-///
-/// # Safety
-/// Both stretches lie inside live allocations and do not overlap; the source is initialised.
-pub(super) unsafe fn write_past_cache(src: *const u8, dst: *mut u8, bytes: usize) {
-    // SAFETY: passed on unchanged (K1, K3, K4).
-    unsafe { stream::stream(src, dst, bytes) };
-    stream::fence();
 }
 
 /// Fills `count` elements of `pattern.len()` bytes each, one after the other, with `pattern`.

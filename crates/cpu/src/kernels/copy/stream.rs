@@ -3,15 +3,16 @@
 
 use std::sync::OnceLock;
 
+/// Bytes in a cache line.
+const LINE: usize = 64;
+
 /// Copies `bytes` from `src` to `dst` without leaving them in the cache. Call [`fence`] before another
 /// thread may look.
 ///
 /// # Safety
 /// Both stretches lie inside live allocations and do not overlap; the source is initialised.
 #[cfg(target_arch = "x86_64")]
-pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
-    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    const LINE: usize = 64;
+pub(crate) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     // Ordinary stores up to the first whole line and after the last: a line that is streamed in part costs
     // more than one that is written.
     let head = dst.align_offset(LINE).min(bytes);
@@ -21,8 +22,23 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     // the streamed part starts on a line, so its stores are aligned.
     unsafe {
         core::ptr::copy_nonoverlapping(src, dst, head);
-        let mut from = src.add(head).cast::<__m128i>();
-        let mut to = dst.add(head).cast::<__m128i>();
+        self::lines(src.add(head), dst.add(head), lines);
+        core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
+    }
+}
+
+/// Copies whole cache lines as [`stream`] does.
+///
+/// # Safety
+/// As for [`stream`]; `dst` starts on a line.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize) {
+    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+    // SAFETY: `lines` lines, inside both stretches by the caller's word (K1, K3, K4); stores are aligned.
+    unsafe {
+        let mut from = src.cast::<__m128i>();
+        let mut to = dst.cast::<__m128i>();
         for _ in 0..lines {
             let a = _mm_loadu_si128(from);
             let b = _mm_loadu_si128(from.add(1));
@@ -35,8 +51,17 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
             from = from.add(4);
             to = to.add(4);
         }
-        core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
     }
+}
+
+/// Copies whole cache lines; here the machine's own copy is the best there is.
+///
+/// # Safety
+/// As for [`stream`].
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize) {
+    // SAFETY: passed on unchanged (K1, K3, K4).
+    unsafe { core::ptr::copy_nonoverlapping(src, dst, lines * LINE) }
 }
 
 /// Copies `bytes` from `src` to `dst`; here the machine's own copy is the best there is.
@@ -44,13 +69,13 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 /// # Safety
 /// Both stretches lie inside live allocations and do not overlap; the source is initialised.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
+pub(crate) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     // SAFETY: passed on unchanged (K1, K3, K4).
     unsafe { core::ptr::copy_nonoverlapping(src, dst, bytes) }
 }
 
 /// Makes this thread's streamed writes visible before anything it does next.
-pub(super) fn fence() {
+pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has SSE, and the instruction touches no memory of ours.
     unsafe {
@@ -58,8 +83,13 @@ pub(super) fn fence() {
     }
 }
 
+/// Whether an output of `total` bytes, whose source is read in order, stays in the last cache.
+pub(crate) fn stays_in_cache(total: usize) -> bool {
+    total < super::plan::stays_in_order(last_cache())
+}
+
 /// The size of the last cache in bytes, as Linux tells it; elsewhere a guess.
-pub(super) fn last_cache() -> usize {
+pub(crate) fn last_cache() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| told().unwrap_or(32 << 20))
 }

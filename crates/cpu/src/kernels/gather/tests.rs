@@ -198,6 +198,100 @@ fn long_gathers_are_the_same_on_many_threads() {
     }
 }
 
+/// Near and far sources, at indices of one dtype, that are all inside, or but for a few.
+fn long_for<T: Element, I: Element<Cell: Into<i128>>>(as_index: impl Fn(i64) -> I::Cell) {
+    let mut rng = Rng(29);
+    for n in [1, 300, 5000, (3 << 20) / T::DTYPE.width()] {
+        let source = Sample::packed(&mut rng, &[n], random::<T::Cell>);
+        for (len, outside) in [(33, 0), (700, 0), (700, 300), (5003, 0), (5003, 900)] {
+            for bounds in RULES {
+                let index = Sample::packed(&mut rng, &[len], |rng| {
+                    let n = n as i64;
+                    match outside > 0 && rng.below(outside) == 0 {
+                        true => as_index([n, -n - 1, 3 * n + 1, -5 * n][rng.below(4)]),
+                        false => as_index(rng.below(2 * n as usize) as i64 - n),
+                    }
+                });
+                agrees::<T, I>(&source, 0..1, &index, bounds);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_outside_ends_no_strip_early_or_late() {
+    long_for::<f32, i64>(|i| i);
+    long_for::<f32, i32>(|i| i as i32);
+    long_for::<f64, i64>(|i| i);
+    long_for::<f64, i32>(|i| i as i32);
+    long_for::<u8, i64>(|i| i);
+}
+
+#[test]
+fn rows_of_any_length_are_moved_whole() {
+    let mut rng = Rng(31);
+    for row in (1..70).chain([96, 127, 128, 1000]) {
+        // A source in the caches, and for some one that is not.
+        let far = [3, 12, 48, 64, 1000].contains(&row);
+        for rows in [50, if far { (3 << 20) / row } else { 7 }] {
+            let source = Sample::packed(&mut rng, &[rows, row], random::<u8>);
+            let index = Sample::packed(&mut rng, &[300], |rng| rng.below(rows) as i64);
+            let got = filled(0u8, 300 * row, |dst| {
+                let (from, at) = (source.block(), index.block());
+                // SAFETY: K1 to K4: samples stay within their memory, and the result is new.
+                unsafe { gather(from, 0..1, at, i64::DTYPE, 1, Bounds::Raise, dst) }
+                    .expect("every index is inside");
+            });
+            for (i, got) in got.chunks_exact(row).enumerate() {
+                let cell = index.at(&[i]) as usize;
+                let wanted = (0..row).map(|j| source.at(&[cell, j]));
+                assert!(wanted.eq(got.iter().copied()), "row {i} of {row} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_larger_than_the_last_cache_are_written_whole() {
+    let row = 4096;
+    let source: Vec<u64> = (0..40 * row as u64).collect();
+    let rows = super::super::copy::stream::last_cache() / (row * 8);
+    let index: Vec<i64> = (0..rows as i64).map(|i| i * 17 % 80 - 40).collect();
+    let index = &index;
+    let mut skip = 0;
+    let got = filled(0u64, rows * row + 8, |dst| {
+        // From the start of a line, as storage does.
+        skip = (dst.addr().next_multiple_of(64) - dst.addr()) / 8;
+        let from = crate::kernels::Block {
+            start: source.as_ptr().cast(),
+            sizes: &[40, row],
+            strides: &[row as isize, 1],
+        };
+        let at = crate::kernels::Block {
+            start: index.as_ptr().cast(),
+            sizes: &[rows],
+            strides: &[1],
+        };
+        // SAFETY: K1 to K4: both are as long as their sizes say, and the result is new.
+        unsafe {
+            gather(
+                from,
+                0..1,
+                at,
+                i64::DTYPE,
+                8,
+                Bounds::Raise,
+                dst.add(skip * 8),
+            )
+        }
+        .expect("every index is inside");
+    });
+    for (got, &i) in got[skip..].chunks_exact(row).zip(index) {
+        let cell = i.rem_euclid(40) as usize;
+        assert!(got == &source[cell * row..][..row], "row {cell}");
+    }
+}
+
 #[test]
 fn a_bad_index_is_refused_even_when_nothing_is_read() {
     let mut rng = Rng(0);
