@@ -81,7 +81,17 @@ unsafe fn cells<C: Cell>(run: Axis, across: Axis, src: *const u8, dst: *mut u8) 
 }
 
 /// Copies a plane whose first axis is contiguous in the source and whose second is in the destination.
-type Plane = unsafe fn(Axis, Axis, *const u8, *mut u8);
+pub(super) type Plane = unsafe fn(Axis, Axis, *const u8, *mut u8);
+
+/// The widest way to turn a plane that is a cache line of cells both ways, next to each other.
+pub(super) fn turn_near(cell: usize) -> Plane {
+    let axis = Axis {
+        size: 64 / cell,
+        src: cell as isize,
+        dst: cell as isize,
+    };
+    squares(axis, axis, cell).unwrap_or(cells::<[u64; 2]>)
+}
 
 /// The widest way to turn planes of this size in registers, if any square fits.
 fn squares(run: Axis, across: Axis, cell: usize) -> Option<Plane> {
@@ -108,7 +118,7 @@ fn squares(run: Axis, across: Axis, cell: usize) -> Option<Plane> {
 
 /// Where the squares along an axis of `size` start. The last one is moved back to end with the axis, and
 /// turns some cells twice, which spares the ragged edge.
-fn starts(size: usize, side: usize) -> impl Iterator<Item = isize> {
+pub(super) fn starts(size: usize, side: usize) -> impl Iterator<Item = isize> {
     (0..size.div_ceil(side)).map(move |i| (i * side).min(size - side) as isize)
 }
 
