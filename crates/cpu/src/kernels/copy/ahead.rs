@@ -14,7 +14,7 @@ pub(super) const COMPACT: usize = 96 << 10;
 /// Cells up to this many bytes are narrow.
 const NARROW: usize = 2;
 /// Bytes that are asked for before they are copied: what memory can have on its way at once.
-const ASKED: usize = 8 << 10;
+const ASKED: usize = 4 << 10;
 /// Bytes of a run that is copied without a call: a pair of lines.
 const PIECE: usize = 2 * LINE;
 /// Sparse axes deeper than this are left where they are; blocks rarely have more than three.

@@ -4,7 +4,8 @@
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
 //! and each block is moved by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
-//! caches (`stream`), turned straight into them where rows are whole lines (`straight`), and by several threads, each of which fetches its next block meanwhile (`ahead`).
+//! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
+//! of which fetches its next block meanwhile (`ahead`).
 
 mod ahead;
 mod collapse;
