@@ -228,20 +228,19 @@ fn high(cell: usize) -> usize {
 }
 
 /// How many cells of a run a block takes that turns it straight: a strip of them, or as little more as leaves a whole
-/// line for the last block. None where staging was measured to be quicker: rows far apart of a few lines each, or of
-/// pairs of bytes.
+/// line for the last block. None where staging was measured to be quicker: runs of no whole lines, and narrow cells in
+/// rows far apart.
 fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
     let line = LINE / cell;
-    let bytes = run.size * cell;
-    let few = bytes > LINE && bytes < STRIP;
-    if (few || cell == 2) && across.src.unsigned_abs() >= FAR {
+    let far = across.src.unsigned_abs() >= FAR;
+    if far && cell < 8 || !run.size.is_multiple_of(line) {
         return None;
     }
     let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);
     if run.size <= (lines + 2) * line {
         return Some(run.size);
     }
-    let rest_fits = |take: &usize| run.size % take == 0 || run.size % take >= line;
+    let rest_fits = |take: &usize| run.size.is_multiple_of(*take) || run.size % take >= line;
     [lines, lines + 1, lines + 2]
         .map(|lines| lines * line)
         .into_iter()

@@ -3,10 +3,8 @@
 //! staged, so that memory never waits for a block to be built.
 
 use super::collapse::{Axes, Axis};
-use super::stream::stream;
 use super::strided::each;
-use super::transpose::{starts, turn_near};
-use core::mem::MaybeUninit;
+use super::transpose::starts;
 
 /// Bytes in a cache line.
 pub(super) const LINE: usize = 64;
@@ -20,7 +18,8 @@ pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> b
     let Some((last, outer)) = axes.split_last() else {
         return false;
     };
-    axes[turn].src == cell as isize
+    wide(cell).is_some()
+        && axes[turn].src == cell as isize
         && axes[turn].size * cell >= LINE
         && last.dst == cell as isize
         && (last.size * cell).is_multiple_of(LINE)
@@ -56,7 +55,9 @@ pub(super) unsafe fn copy(
     // Small tiles are told of together.
     let every = (cell / 4).max(1);
     let mut count = 0;
-    let tile = wide(cell).unwrap_or(plain(cell));
+    let Some(tile) = wide(cell) else {
+        return;
+    };
     // SAFETY: a tile lies inside the plane, which lies inside at every index of the rest (K1, K3, K4). Rows of the
     // output start on a line and tiles on a line of them.
     unsafe {
@@ -76,181 +77,77 @@ pub(super) unsafe fn copy(
     }
 }
 
-/// The way to turn a tile in vectors of a whole line, where there are such.
+/// The way to turn a tile in vectors, where there are such.
 fn wide(cell: usize) -> Option<Tile> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512bw") {
+    if std::arch::is_x86_feature_detected!("avx2") {
         return Some(match cell {
-            1 => avx512::tile_1,
-            2 => avx512::tile_2,
-            4 => avx512::tile_4,
-            8 => avx512::tile_8,
-            _ => avx512::tile_16,
+            1 => avx2::tile_1,
+            2 => avx2::tile_2,
+            4 => avx2::tile_4,
+            8 => avx2::tile_8,
+            _ => avx2::tile_16,
         });
     }
     let _ = cell;
     None
 }
 
-/// A line of bytes, moved as one.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Line(#[expect(dead_code, reason = "only moved")] [u8; LINE]);
-
-/// The way to turn a tile anywhere.
-fn plain(cell: usize) -> Tile {
-    match cell {
-        1 => plain_tile::<1>,
-        2 => plain_tile::<2>,
-        4 => plain_tile::<4>,
-        8 => plain_tile::<8>,
-        _ => plain_tile::<16>,
-    }
-}
-
-/// Turns a tile with narrower vectors: its lines are turned next to each other, then sent off.
-///
-/// # Safety
-/// K1, K3 and K4 for the tile.
-unsafe fn plain_tile<const CELL: usize>(src: *const u8, across: isize, dst: *mut u8, run: isize) {
-    let side = LINE / CELL;
-    let mut lines = [MaybeUninit::<Line>::uninit(); LINE];
-    let mut turned = [MaybeUninit::<Line>::uninit(); LINE];
-    let from = Axis {
-        size: side,
-        src: CELL as isize,
-        dst: LINE as isize,
-    };
-    let to = Axis {
-        size: side,
-        src: LINE as isize,
-        dst: CELL as isize,
-    };
-    // SAFETY: the tile's lines are inside (K1, K3, K4), and both areas hold as many.
-    unsafe {
-        for (i, line) in lines[..side].iter_mut().enumerate() {
-            let at = src.offset(i as isize * across);
-            core::ptr::copy_nonoverlapping(at, line.as_mut_ptr().cast(), LINE);
-        }
-        turn_near(CELL)(from, to, lines.as_ptr().cast(), turned.as_mut_ptr().cast());
-        for (i, line) in turned[..side].iter().enumerate() {
-            stream(line.as_ptr().cast(), dst.offset(i as isize * run), LINE);
-        }
-    }
-}
-
-/// Vectors of four lanes: a whole line. A lane turns a square, as in `transpose`, and four of them lie side by side
-/// in a line of the output.
+/// Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side
+/// by side in a line of the output.
 #[cfg(target_arch = "x86_64")]
-mod avx512 {
+mod avx2 {
     use super::LINE;
     use core::arch::x86_64::*;
-    use core::mem::MaybeUninit;
 
     /// Bytes in a lane.
     const LANE: usize = 16;
 
-    /// Turns the lanes of four lines: the first of each, then the second, and so on.
+    /// # Safety
+    /// Lanes at `at` and `next` bytes further are inside (K1).
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
-    fn lanes([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-        let (ab, ab_high) = (
-            _mm512_shuffle_i32x4::<0b01_00_01_00>(a, b),
-            _mm512_shuffle_i32x4::<0b11_10_11_10>(a, b),
-        );
-        let (cd, cd_high) = (
-            _mm512_shuffle_i32x4::<0b01_00_01_00>(c, d),
-            _mm512_shuffle_i32x4::<0b11_10_11_10>(c, d),
-        );
-        [
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab, cd),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab, cd),
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab_high, cd_high),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab_high, cd_high),
-        ]
-    }
-
-    /// Interleaves the first half of the rows with the second.
-    macro_rules! shuffle {
-        ($rows:ident, $low:ident, $high:ident) => {{
-            let mut out = $rows;
-            let mut i = 0;
-            while i < SIDE / 2 {
-                out[2 * i] = $low($rows[i], $rows[i + SIDE / 2]);
-                out[2 * i + 1] = $high($rows[i], $rows[i + SIDE / 2]);
-                i += 1;
-            }
-            out
-        }};
+    #[target_feature(enable = "avx2")]
+    unsafe fn lanes(at: *const u8, next: isize) -> __m256i {
+        // SAFETY: the caller's word.
+        unsafe {
+            let low = _mm_loadu_si128(at.cast());
+            let high = _mm_loadu_si128(at.offset(next).cast());
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
+        }
     }
 
     macro_rules! tile {
         ($name:ident, $width:literal, $low:ident, $high:ident) => {
             /// # Safety
-            /// As for `plain_tile`; `dst` and `run` are whole lines.
-            #[target_feature(enable = "avx512f,avx512bw")]
+            /// K1, K3 and K4 for the tile; `dst` and `run` are whole lines.
+            #[target_feature(enable = "avx2")]
             pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
                 const SIDE: usize = LANE / $width;
-                let mut near = [MaybeUninit::<__m512i>::uninit(); LINE / $width];
-                // SAFETY: the tile's lines are inside (K1, K3, K4), and all of `near` is written first.
-                unsafe {
-                    // Whole lines, each read once: those a power of two apart push each other out of the cache.
-                    let line =
-                        |i: usize| _mm512_loadu_si512(src.offset(i as isize * across).cast());
-                    for i in 0..SIDE {
-                        let [a, b, c, d] = lanes([
-                            line(i),
-                            line(i + SIDE),
-                            line(i + 2 * SIDE),
-                            line(i + 3 * SIDE),
-                        ]);
-                        near[i].write(a);
-                        near[i + SIDE].write(b);
-                        near[i + 2 * SIDE].write(c);
-                        near[i + 3 * SIDE].write(d);
-                    }
-                    for part in 0..LINE / LANE {
-                        let mut rows: [__m512i; SIDE] =
-                            core::array::from_fn(|i| near[part * SIDE + i].assume_init());
-                        // One perfect shuffle for each doubling of the side.
-                        if SIDE > 1 {
-                            rows = shuffle!(rows, $low, $high);
-                        }
-                        if SIDE > 2 {
-                            rows = shuffle!(rows, $low, $high);
-                        }
-                        for (i, row) in rows.iter().enumerate() {
-                            let to = dst.offset((part * SIDE + i) as isize * run);
-                            _mm512_stream_si512(to.cast(), *row);
-                        }
-                    }
-                }
-            }
-        };
-    }
-
-    /// As `tile`, for cells so narrow that a tile has more lines than there are registers: its lanes are read one by
-    /// one, from lines that are near.
-    macro_rules! narrow_tile {
-        ($name:ident, $width:literal, $shuffled:ident) => {
-            /// # Safety
-            /// As for `plain_tile`; `dst` and `run` are whole lines.
-            #[target_feature(enable = "avx512f,avx512bw")]
-            pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
-                const SIDE: usize = LANE / $width;
+                let half = SIDE / 2;
+                let next = SIDE as isize * across;
                 for part in 0..LINE / LANE {
                     // SAFETY: the tile's lines are inside (K1, K3, K4).
                     unsafe {
                         let src = src.add(part * LANE);
-                        let mut rows = [_mm512_setzero_si512(); SIDE];
-                        for (i, row) in rows.iter_mut().enumerate() {
-                            *row =
-                                gathered(src.offset(i as isize * across), SIDE as isize * across);
+                        let row = |i: usize| src.offset(i as isize * across);
+                        let mut left: [_; SIDE] = core::array::from_fn(|i| lanes(row(i), next));
+                        let mut right: [_; SIDE] =
+                            core::array::from_fn(|i| lanes(row(i + 2 * SIDE), next));
+                        for _ in 0..SIDE.ilog2() {
+                            let (l, r) = (left, right);
+                            for i in 0..half {
+                                left[2 * i] = $low(l[i], l[i + half]);
+                                left[2 * i + 1] = $high(l[i], l[i + half]);
+                                right[2 * i] = $low(r[i], r[i + half]);
+                                right[2 * i + 1] = $high(r[i], r[i + half]);
+                            }
                         }
-                        let rows = $shuffled(rows);
-                        for (i, row) in rows.iter().enumerate() {
-                            let to = dst.offset((part * SIDE + i) as isize * run);
-                            _mm512_stream_si512(to.cast(), *row);
+                        for i in 0..SIDE {
+                            let to = dst
+                                .offset((part * SIDE + i) as isize * run)
+                                .cast::<__m256i>();
+                            _mm256_stream_si256(to, left[i]);
+                            _mm256_stream_si256(to.add(1), right[i]);
                         }
                     }
                 }
@@ -258,60 +155,21 @@ mod avx512 {
         };
     }
 
-    /// # Safety
-    /// Lanes at `at` and at `next` bytes thrice further are inside (K1).
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
-    unsafe fn gathered(at: *const u8, next: isize) -> __m512i {
-        // SAFETY: the caller's word.
-        unsafe {
-            let lane = |i: isize| _mm_loadu_si128(at.offset(i * next).cast());
-            let line = _mm512_castsi128_si512(lane(0));
-            let line = _mm512_inserti32x4::<1>(line, lane(1));
-            let line = _mm512_inserti32x4::<2>(line, lane(2));
-            _mm512_inserti32x4::<3>(line, lane(3))
-        }
-    }
-
-    /// Four perfect shuffles of sixteen rows. Spelt out, since the compiler keeps larger arrays in memory.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
-    fn shuffled_1(r: [__m512i; 16]) -> [__m512i; 16] {
-        macro_rules! once {
-            ($r:ident: $($i:literal)*) => {
-                [$(_mm512_unpacklo_epi8($r[$i], $r[$i + 8]), _mm512_unpackhi_epi8($r[$i], $r[$i + 8])),*]
-            };
-        }
-        let r = once!(r: 0 1 2 3 4 5 6 7);
-        let r = once!(r: 0 1 2 3 4 5 6 7);
-        let r = once!(r: 0 1 2 3 4 5 6 7);
-        once!(r: 0 1 2 3 4 5 6 7)
-    }
-
-    /// Three perfect shuffles of eight rows.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
-    fn shuffled_2(r: [__m512i; 8]) -> [__m512i; 8] {
-        macro_rules! once {
-            ($r:ident: $($i:literal)*) => {
-                [$(_mm512_unpacklo_epi16($r[$i], $r[$i + 4]), _mm512_unpackhi_epi16($r[$i], $r[$i + 4])),*]
-            };
-        }
-        let r = once!(r: 0 1 2 3);
-        let r = once!(r: 0 1 2 3);
-        once!(r: 0 1 2 3)
-    }
-
-    narrow_tile!(tile_1, 1, shuffled_1);
-    narrow_tile!(tile_2, 2, shuffled_2);
-    tile!(tile_4, 4, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32);
-    tile!(tile_8, 8, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
-    tile!(tile_16, 16, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+    tile!(tile_1, 1, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
+    tile!(tile_2, 2, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16);
+    tile!(tile_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
+    tile!(tile_8, 8, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+    tile!(tile_16, 16, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A line of bytes.
+    #[derive(Clone, Copy)]
+    #[repr(align(64))]
+    struct Line(#[allow(dead_code, reason = "only moved")] [u8; LINE]);
 
     /// Rows of the source and of the target are some lines apart, more than a tile needs.
     const PITCH: usize = 3 * LINE;
@@ -323,7 +181,7 @@ mod tests {
             .collect();
         for cell in [1, 2, 4, 8, 16] {
             let side = LINE / cell;
-            for tile in wide(cell).into_iter().chain([plain(cell)]) {
+            if let Some(tile) = wide(cell) {
                 let mut dst = vec![Line([0xa5; LINE]); LINE * PITCH / LINE];
                 // SAFETY: both areas hold as many rows as any tile has; lines are aligned (K1, K3, K4).
                 let got = unsafe {

@@ -81,17 +81,7 @@ unsafe fn cells<C: Cell>(run: Axis, across: Axis, src: *const u8, dst: *mut u8) 
 }
 
 /// Copies a plane whose first axis is contiguous in the source and whose second is in the destination.
-pub(super) type Plane = unsafe fn(Axis, Axis, *const u8, *mut u8);
-
-/// The widest way to turn a plane that is a cache line of cells both ways, next to each other.
-pub(super) fn turn_near(cell: usize) -> Plane {
-    let axis = Axis {
-        size: 64 / cell,
-        src: cell as isize,
-        dst: cell as isize,
-    };
-    squares(axis, axis, cell).unwrap_or(cells::<[u64; 2]>)
-}
+type Plane = unsafe fn(Axis, Axis, *const u8, *mut u8);
 
 /// The widest way to turn planes of this size in registers, if any square fits.
 fn squares(run: Axis, across: Axis, cell: usize) -> Option<Plane> {
