@@ -15,6 +15,8 @@ pub(super) const COMPACT: usize = 96 << 10;
 const NARROW: usize = 2;
 /// Bytes that are asked for before they are copied: what memory can have on its way at once.
 const ASKED: usize = 4 << 10;
+/// Bytes of a run that is copied without a call: a pair of lines.
+const PIECE: usize = 2 * LINE;
 /// Sparse axes deeper than this are left where they are; blocks rarely have more than three.
 const DEPTH: usize = 4;
 
@@ -74,7 +76,7 @@ impl Ahead {
             let pitch = run.next_multiple_of(LINE) + LINE;
             ahead.total = runs;
             // What lies in gaps is not ours to read.
-            if cell <= NARROW && !gaps && runs * pitch <= COMPACT {
+            if cell <= NARROW && !gaps && !compact.is_null() && runs * pitch <= COMPACT {
                 ahead.pitch = pitch;
                 ahead.compact = compact;
                 ahead.move_block(&order);
@@ -82,7 +84,7 @@ impl Ahead {
             ahead.sparse = order;
             if !ahead.compact.is_null() {
                 let early = ASKED.div_ceil(run).min(runs);
-                (0..early).for_each(|_| ahead.ask_for_run());
+                ahead.ask_for_runs(early);
             }
         }
         ahead
@@ -110,34 +112,63 @@ impl Ahead {
     pub(super) unsafe fn bring(&mut self, part: usize, parts: usize) {
         let until = self.total * part / parts;
         while self.done < until {
-            if !self.compact.is_null() {
-                // SAFETY: a run at an index of the sparse axes (K1, K4); `total` runs fit the area (K3).
-                unsafe { self.copy_run() };
+            let most = until - self.done;
+            self.done += if !self.compact.is_null() {
+                // SAFETY: runs at indices of the sparse axes (K1, K4); `total` runs fit the area (K3).
+                unsafe { self.copy_runs(most) }
             } else if self.sparse.is_empty() {
                 prefetch(self.first.wrapping_add(self.done * LINE));
+                1
             } else {
-                self.ask_for_run();
-            }
-            self.done += 1;
+                self.ask_for_runs(most);
+                most
+            };
         }
     }
 
-    /// Copies the next run, and asks for the one that is due a little later.
-    unsafe fn copy_run(&mut self) {
-        self.ask_for_run();
-        let from = self.copied.next(&self.sparse);
+    /// Copies some of the next runs, and asks for as many that are due a little later.
+    #[inline]
+    unsafe fn copy_runs(&mut self, most: usize) -> usize {
+        let step = self.step();
+        let mut from = self.first.wrapping_offset(self.copied.offset);
+        let count = self.copied.next(&self.sparse, most);
+        self.ask_for_runs(count);
         // SAFETY: the caller's word.
         unsafe {
-            let to = self.compact.add(self.done * self.pitch);
-            core::ptr::copy_nonoverlapping(self.first.offset(from), to, self.run);
+            let mut to = self.compact.add(self.done * self.pitch);
+            for _ in 0..count {
+                if self.run == PIECE {
+                    // Not worth a call.
+                    type Piece = [u8; PIECE];
+                    to.cast::<Piece>().write(from.cast::<Piece>().read());
+                } else {
+                    core::ptr::copy_nonoverlapping(from, to, self.run);
+                }
+                (from, to) = (from.wrapping_offset(step), to.wrapping_add(self.pitch));
+            }
+        }
+        count
+    }
+
+    /// Asks for the lines of `count` more runs. The last runs ask past the end, which starts over and is harmless.
+    #[inline]
+    fn ask_for_runs(&mut self, mut count: usize) {
+        while count > 0 {
+            let mut from = self.first.wrapping_offset(self.asked.offset);
+            let now = self.asked.next(&self.sparse, count);
+            for _ in 0..now {
+                let lines = (from as usize % LINE + self.run).div_ceil(LINE);
+                (0..lines).for_each(|i| prefetch(from.wrapping_add(i * LINE)));
+                from = from.wrapping_offset(self.step());
+            }
+            count -= now;
         }
     }
 
-    /// Asks for the lines of one more run. The last runs ask past the end, which starts over and is harmless.
-    fn ask_for_run(&mut self) {
-        let from = self.first.wrapping_offset(self.asked.next(&self.sparse));
-        let lines = (from as usize % LINE + self.run).div_ceil(LINE);
-        (0..lines).for_each(|i| prefetch(from.wrapping_add(i * LINE)));
+    /// Bytes from a run to the next.
+    #[inline]
+    fn step(&self) -> isize {
+        self.sparse.last().map_or(0, |axis| axis.src)
     }
 
     /// The block and its source, all of it near.
@@ -157,24 +188,30 @@ impl Ahead {
 #[derive(Default)]
 struct Walk {
     index: [usize; DEPTH],
+    offset: isize,
 }
 
 impl Walk {
-    /// The offset of the present run; goes on to the next, and after the last to the first.
-    fn next(&mut self, axes: &[Axis]) -> isize {
-        let mut offset = 0;
-        let mut carry = true;
-        for (axis, index) in axes.iter().zip(&mut self.index).rev() {
-            offset += *index as isize * axis.src;
-            if carry {
-                *index += 1;
-                carry = *index == axis.size;
-                if carry {
-                    *index = 0;
-                }
+    /// How many runs follow each other along the last axis from the present one on, `most` at most; goes on past
+    /// them, and after the last run to the first.
+    #[inline]
+    fn next(&mut self, axes: &[Axis], most: usize) -> usize {
+        let index = &mut self.index[..axes.len()];
+        let Some(last) = axes.last() else {
+            return 1;
+        };
+        let count = (last.size - index[axes.len() - 1]).min(most);
+        let mut steps = count;
+        for (axis, index) in axes.iter().zip(index).rev() {
+            *index += steps;
+            self.offset += steps as isize * axis.src;
+            if *index < axis.size {
+                break;
             }
+            self.offset -= axis.size as isize * axis.src;
+            (*index, steps) = (0, 1);
         }
-        offset
+        count
     }
 }
 

@@ -4,11 +4,13 @@
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
 //! and each block is moved by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
-//! caches (`stream`) and by several threads, each of which fetches its next block meanwhile (`ahead`).
+//! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
+//! of which fetches its next block meanwhile (`ahead`).
 
 mod ahead;
 mod collapse;
 mod plan;
+mod straight;
 pub(crate) mod stream;
 mod strided;
 mod tile;
@@ -151,6 +153,7 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
 }
 
 /// Where blocks are built, and where sources are made compact.
+#[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Stage<const BUILT: usize, const COMPACT: usize> {
     built: [u8; BUILT],
@@ -172,6 +175,7 @@ impl Job<'_> {
                 Move::Staged | Move::Rows(_) => {
                     self.blocks_staged::<{ plan::STAGE }, { ahead::COMPACT }>(at, to - from);
                 }
+                Move::Straight => self.blocks_straight(at, to - from),
                 Move::InPlace => {
                     for _ in from..to {
                         let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
@@ -239,6 +243,44 @@ impl Job<'_> {
                 }
                 built = !new_source;
                 self.write_stage(stage, dst, &block, coming.as_mut());
+            }
+        }
+    }
+
+    /// Moves `count` blocks from the cursor on, each turned straight into the output, and brings the next source near
+    /// meanwhile.
+    #[inline(never)]
+    unsafe fn blocks_straight(&self, mut at: Cursor, count: usize) {
+        let Job { plan, simple } = self;
+        // Two compact areas: one is turned while the other is filled.
+        let mut memory = [MaybeUninit::<Stage<0, { ahead::COMPACT }>>::uninit(); 2];
+        let mut areas = memory.each_mut().map(|area| area.as_mut_ptr().cast::<u8>());
+        let mut ahead = |at: &Cursor| {
+            areas.swap(0, 1);
+            let src = simple.src.wrapping_offset(at.src);
+            let area = areas[0];
+            Ahead::of(&at.block, src, simple.cell, area)
+        };
+        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). An area is free again
+        // once its block is turned.
+        unsafe {
+            let mut coming = Some(ahead(&at));
+            if let Some(first) = &mut coming {
+                first.bring(1, 1);
+            }
+            for left in (0..count).rev() {
+                let dst = simple.dst.offset(at.dst);
+                let (block, src) = match coming.take() {
+                    Some(coming) => coming.finish(),
+                    None => (at.block.clone(), simple.src.offset(at.src)),
+                };
+                at.advance(plan);
+                coming = (left > 0).then(|| ahead(&at));
+                straight::copy(&block, src, dst, simple.cell, |part, parts| {
+                    if let Some(coming) = &mut coming {
+                        coming.bring(part, parts);
+                    }
+                });
             }
         }
     }

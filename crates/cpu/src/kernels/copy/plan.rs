@@ -3,6 +3,7 @@
 //! that what they read and stage stays near, large enough that writes come in long stretches.
 
 use super::collapse::{Axes, Axis, Simplest};
+use super::straight;
 use super::tile::SLACK;
 use smallvec::SmallVec;
 
@@ -12,6 +13,16 @@ const LINE: usize = 64;
 const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
+/// Bytes along the source's run in a block that turns axes straight. The processor fetches on for a while where a run
+/// ends, which is wasted: hence long ones.
+const STRIP: usize = 1 << 10;
+/// Rows this many bytes apart are far from each other.
+const FAR: usize = 8 << 10;
+/// Blocks that turn axes straight are no smaller than this many bytes, if there is a choice.
+const SMALL_STRAIGHT: usize = 32 << 10;
+/// Rows of the source in a block that turns axes straight, where that makes whole lines. Rows a power of two apart share
+/// a few sets of the second cache, so that no more of them stay there until they are used.
+const HIGH: usize = 32;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
 /// stride apart is worth opening a page of memory.
 const RUN_IN_TURN: usize = 8 * LINE;
@@ -40,6 +51,8 @@ pub(super) enum Move {
     Run,
     /// It is built in a staging area, then written out in one stretch.
     Staged,
+    /// It is turned straight into the destination, past the caches.
+    Straight,
     /// As `Staged`, but the first axis of the block steps from stretch to stretch, this many bytes apart.
     Rows(isize),
 }
@@ -99,6 +112,28 @@ impl Plan {
             return Plan::cut(axes, &take, Move::Run, stream);
         }
         if let Some(turn) = turned(axes, packed, cell) {
+            if stream
+                && straight::fits(axes, turn, simple.dst, cell)
+                && let Some(run) = strip(axes[turn], axes[axes.len() - 1], cell)
+            {
+                take[turn] = run;
+                let last = axes.len() - 1;
+                take[last] = axes[last].size.min(high(cell));
+                // A short run is made longer by the axis that continues it.
+                let reach = run * cell;
+                let next = |axis: &Axis| axis.src == reach as isize;
+                if run == axes[turn].size
+                    && let Some(more) = axes[..last].iter().position(next)
+                {
+                    take[more] = axes[more].size.min((STRIP / reach).max(1));
+                }
+                // Short rows near each other: more of them.
+                let block = take.iter().product::<usize>() * cell;
+                let line = LINE / cell;
+                let more = (SMALL_STRAIGHT / block * take[last]).max(take[last]) / line * line;
+                take[last] = axes[last].size.min(more);
+                return Plan::cut(axes, &take, Move::Straight, stream);
+            }
             let reach = axes[turn].src.unsigned_abs();
             // Rows that do not start on a line are written in parts at both ends: fewer and longer ones.
             let aligned = axes[turn].dst % LINE as isize == 0;
@@ -189,6 +224,32 @@ fn stays(axes: &[Axis], cache: usize) -> usize {
 /// As [`stays`], of a source that is read in order.
 pub(super) fn stays_in_order(cache: usize) -> usize {
     cache / 4 * 3
+}
+
+/// Rows of the source in a block that turns axes straight. Of bytes, which are made compact, there are enough for a few
+/// lines of the output.
+fn high(cell: usize) -> usize {
+    if cell == 1 { 4 * LINE } else { HIGH }
+}
+
+/// How many cells of a run a block takes that turns it straight: a strip of them, or as little more as leaves a whole
+/// line for the last block. None where staging was measured to be quicker: runs of no whole lines, and narrow cells in
+/// rows far apart.
+fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
+    let line = LINE / cell;
+    let far = across.src.unsigned_abs() >= FAR;
+    if far && cell < 8 || !run.size.is_multiple_of(line) {
+        return None;
+    }
+    let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);
+    if run.size <= (lines + 2) * line {
+        return Some(run.size);
+    }
+    let rest_fits = |take: &usize| run.size.is_multiple_of(*take) || run.size % take >= line;
+    [lines, lines + 1, lines + 2]
+        .map(|lines| lines * line)
+        .into_iter()
+        .find(rest_fits)
 }
 
 /// The first axis from which on the destination is packed.

@@ -61,16 +61,21 @@ fn check(sizes: &[usize], from: &[isize], to: &[isize], width: usize, path: Path
     let src: Vec<u64> = (0..(src_cells * width).div_ceil(8))
         .map(|_| dice.below(usize::MAX) as u64)
         .collect();
-    let mut dst = vec![0xa5a5_a5a5_a5a5_a5a5u64; (dst_cells * width).div_ceil(8) + 16];
+    let mut dst = vec![0xa5a5_a5a5_a5a5_a5a5u64; (dst_cells * width).div_ceil(8) + 24];
+    // Half of the targets start on a line, as those of tensors do.
+    let margin = match src_cells % 2 {
+        0 => 64 + dst.as_ptr().cast::<u8>().align_offset(64),
+        _ => 64,
+    };
     let bytes = |words: &[u64]| -> Vec<u8> { words.iter().flat_map(|w| w.to_ne_bytes()).collect() };
     let src_bytes = bytes(&src);
     let mut expected = bytes(&dst);
     for (s, d) in offsets(sizes, from).into_iter().zip(offsets(sizes, to)) {
         let s = (s + src_at as isize) as usize * width;
-        let d = (d + dst_at as isize) as usize * width + 64;
+        let d = (d + dst_at as isize) as usize * width + margin;
         expected[d..d + width].copy_from_slice(&src_bytes[s..s + width]);
     }
-    // SAFETY: `extent` made both allocations reach every index, with 64 bytes of margin around the
+    // SAFETY: `extent` made both allocations reach every index, with a margin around the
     // destination, which is not shared and whose cells do not overlap by construction (K1..K4).
     unsafe {
         let block = Block {
@@ -78,7 +83,7 @@ fn check(sizes: &[usize], from: &[isize], to: &[isize], width: usize, path: Path
             sizes,
             strides: from,
         };
-        let start = dst.as_mut_ptr().cast::<u8>().add(dst_at * width + 64);
+        let start = dst.as_mut_ptr().cast::<u8>().add(dst_at * width + margin);
         let block_mut = BlockMut {
             start,
             sizes,
@@ -282,6 +287,29 @@ fn fill_repeats_its_pattern() {
                     .all(|cell| cell == pattern)
             );
             assert_eq!(out[width * count], 0);
+        }
+    }
+}
+
+#[test]
+fn planes_whose_rows_are_whole_lines_turn_like_the_index_loop() {
+    let mut dice = Dice(0x7a11);
+    for width in WIDTHS {
+        let line = 64 / width;
+        for case in 0..12 {
+            let across = line * (1 + dice.below(6));
+            let run = line + dice.below(20 * line);
+            let outer = 1 + dice.below(3);
+            let middle = 1 + dice.below(3);
+            // Even, so that the target starts on a line.
+            let gap = [0, 2, 66][case % 3];
+            let sizes = [outer, run, middle, across];
+            let orders = [[0, 3, 2, 1], [0, 2, 3, 1], [3, 2, 0, 1], [2, 3, 0, 1]];
+            let from = nested(&sizes, &orders[case % 4], &[0, 0, gap, 0]);
+            let to = nested(&sizes, &[0, 1, 2, 3], &[0; 4]);
+            for path in [Path::Planned, Path::Streamed] {
+                check(&sizes, &from, &to, width, path);
+            }
         }
     }
 }

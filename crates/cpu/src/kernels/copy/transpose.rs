@@ -108,7 +108,7 @@ fn squares(run: Axis, across: Axis, cell: usize) -> Option<Plane> {
 
 /// Where the squares along an axis of `size` start. The last one is moved back to end with the axis, and
 /// turns some cells twice, which spares the ragged edge.
-fn starts(size: usize, side: usize) -> impl Iterator<Item = isize> {
+pub(super) fn starts(size: usize, side: usize) -> impl Iterator<Item = isize> {
     (0..size.div_ceil(side)).map(move |i| (i * side).min(size - side) as isize)
 }
 

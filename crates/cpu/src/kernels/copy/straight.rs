@@ -1,0 +1,202 @@
+//! Turns planes straight into an output that is written past the caches. A tile is a line of cells both ways: its
+//! lines are read whole, turned near, and every line of the output leaves the processor in one piece. Nothing is
+//! staged, so that memory never waits for a block to be built.
+
+use super::collapse::{Axes, Axis};
+use super::strided::each;
+use super::transpose::starts;
+
+/// Bytes in a cache line.
+pub(super) const LINE: usize = 64;
+
+/// Turns one tile: from rows `across` bytes apart to rows `run` bytes apart.
+type Tile = unsafe fn(*const u8, isize, *mut u8, isize);
+
+/// Whether planes of this output can be turned straight: every row of it starts and ends on a line, and both axes
+/// of the plane are a tile long.
+pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> bool {
+    let Some((last, outer)) = axes.split_last() else {
+        return false;
+    };
+    wide(cell).is_some()
+        && axes[turn].src == cell as isize
+        && axes[turn].size * cell >= LINE
+        && last.dst == cell as isize
+        && (last.size * cell).is_multiple_of(LINE)
+        && (dst as usize).is_multiple_of(LINE)
+        && outer.iter().all(|axis| axis.dst % LINE as isize == 0)
+        && axes.iter().all(|axis| axis.src != 0)
+}
+
+/// Copies every cell of `axes`, and tells `done` after each tile how many there are of how many.
+///
+/// # Safety
+/// K1, K3 and K4 for `src` and `dst` over `axes`, whose strides are in bytes, and [`fits`] for one of them. Call
+/// [`super::stream::fence`] before another thread may look.
+pub(super) unsafe fn copy(
+    axes: &[Axis],
+    src: *const u8,
+    dst: *mut u8,
+    cell: usize,
+    mut done: impl FnMut(usize, usize),
+) {
+    let side = LINE / cell;
+    let Some((&last, outer)) = axes.split_last() else {
+        return;
+    };
+    let Some(turn) = outer.iter().position(|axis| axis.src == cell as isize) else {
+        return;
+    };
+    let run = outer[turn];
+    let mut rest = Axes::from_slice(outer);
+    rest.remove(turn);
+    let planes: usize = rest.iter().map(|axis| axis.size).product();
+    let total = planes * run.size.div_ceil(side) * (last.size / side);
+    // Small tiles are told of together.
+    let every = (cell / 4).max(1);
+    let mut count = 0;
+    let Some(tile) = wide(cell) else {
+        return;
+    };
+    // SAFETY: a tile lies inside the plane, which lies inside at every index of the rest (K1, K3, K4). Rows of the
+    // output start on a line and tiles on a line of them.
+    unsafe {
+        each(&rest, src, dst, &mut |src, dst| {
+            for r in starts(run.size, side) {
+                for a in 0..(last.size / side) as isize {
+                    let src = src.offset(a * side as isize * last.src + r * cell as isize);
+                    let dst = dst.offset(a * LINE as isize + r * run.dst);
+                    tile(src, last.src, dst, run.dst);
+                    count += 1;
+                    if count % every == 0 || count == total {
+                        done(count, total);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// The way to turn a tile in vectors, where there are such.
+fn wide(cell: usize) -> Option<Tile> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return Some(match cell {
+            1 => avx2::tile_1,
+            2 => avx2::tile_2,
+            4 => avx2::tile_4,
+            8 => avx2::tile_8,
+            _ => avx2::tile_16,
+        });
+    }
+    let _ = cell;
+    None
+}
+
+/// Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side
+/// by side in a line of the output.
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::LINE;
+    use core::arch::x86_64::*;
+
+    /// Bytes in a lane.
+    const LANE: usize = 16;
+
+    /// # Safety
+    /// Lanes at `at` and `next` bytes further are inside (K1).
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn lanes(at: *const u8, next: isize) -> __m256i {
+        // SAFETY: the caller's word.
+        unsafe {
+            let low = _mm_loadu_si128(at.cast());
+            let high = _mm_loadu_si128(at.offset(next).cast());
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
+        }
+    }
+
+    macro_rules! tile {
+        ($name:ident, $width:literal, $low:ident, $high:ident) => {
+            /// # Safety
+            /// K1, K3 and K4 for the tile; `dst` and `run` are whole lines.
+            #[target_feature(enable = "avx2")]
+            pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
+                const SIDE: usize = LANE / $width;
+                let half = SIDE / 2;
+                let next = SIDE as isize * across;
+                for part in 0..LINE / LANE {
+                    // SAFETY: the tile's lines are inside (K1, K3, K4).
+                    unsafe {
+                        let src = src.add(part * LANE);
+                        let row = |i: usize| src.offset(i as isize * across);
+                        let mut left: [_; SIDE] = core::array::from_fn(|i| lanes(row(i), next));
+                        let mut right: [_; SIDE] =
+                            core::array::from_fn(|i| lanes(row(i + 2 * SIDE), next));
+                        for _ in 0..SIDE.ilog2() {
+                            let (l, r) = (left, right);
+                            for i in 0..half {
+                                left[2 * i] = $low(l[i], l[i + half]);
+                                left[2 * i + 1] = $high(l[i], l[i + half]);
+                                right[2 * i] = $low(r[i], r[i + half]);
+                                right[2 * i + 1] = $high(r[i], r[i + half]);
+                            }
+                        }
+                        for i in 0..SIDE {
+                            let to = dst
+                                .offset((part * SIDE + i) as isize * run)
+                                .cast::<__m256i>();
+                            _mm256_stream_si256(to, left[i]);
+                            _mm256_stream_si256(to.add(1), right[i]);
+                        }
+                    }
+                }
+            }
+        };
+    }
+
+    tile!(tile_1, 1, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
+    tile!(tile_2, 2, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16);
+    tile!(tile_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
+    tile!(tile_8, 8, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+    tile!(tile_16, 16, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of bytes.
+    #[derive(Clone, Copy)]
+    #[repr(align(64))]
+    struct Line(#[allow(dead_code, reason = "only moved")] [u8; LINE]);
+
+    /// Rows of the source and of the target are some lines apart, more than a tile needs.
+    const PITCH: usize = 3 * LINE;
+
+    #[test]
+    fn every_way_to_turn_a_tile_exchanges_row_and_column() {
+        let src: Vec<u8> = (0..PITCH * LINE)
+            .map(|i| (i * 31 + i / 251) as u8)
+            .collect();
+        for cell in [1, 2, 4, 8, 16] {
+            let side = LINE / cell;
+            if let Some(tile) = wide(cell) {
+                let mut dst = vec![Line([0xa5; LINE]); LINE * PITCH / LINE];
+                // SAFETY: both areas hold as many rows as any tile has; lines are aligned (K1, K3, K4).
+                let got = unsafe {
+                    let to = dst.as_mut_ptr().cast::<u8>();
+                    tile(src.as_ptr(), PITCH as isize, to, PITCH as isize);
+                    super::super::stream::fence();
+                    core::slice::from_raw_parts(to, dst.len() * LINE)
+                };
+                let mut expected = vec![0xa5; dst.len() * LINE];
+                for (i, j) in (0..side * side).map(|at| (at / side, at % side)) {
+                    let (from, to) = (i * PITCH + j * cell, j * PITCH + i * cell);
+                    expected[to..to + cell].copy_from_slice(&src[from..from + cell]);
+                }
+                assert!(got == expected, "cells of {cell} bytes");
+            }
+        }
+    }
+}
