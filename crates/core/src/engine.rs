@@ -257,6 +257,25 @@ pub trait Engine: Sized {
     /// A packed tensor of its own with the same elements.
     fn copy(&self, x: &Self::Value) -> Result<Self::Value>;
 
+    /// A packed tensor of the elements seen through an axis map that has no merges, where each axis of the result is a
+    /// run of axes of the view, and the runs follow each other. `blame` adds to errors of the view.
+    #[inline]
+    fn copy_merged(
+        &self,
+        x: &Self::Value,
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<Self::Size>,
+        merged: (usize, impl Fn(usize) -> Range<usize>),
+        blame: impl Fn(Error) -> Error,
+    ) -> Result<Self::Value> {
+        let seen = self.view(x, rank, axes).map_err(blame)?;
+        let (rank, runs) = merged;
+        self.view(&self.copy(&seen)?, rank, |out| match runs(out) {
+            run if run.len() == 1 => Axis::Of(run.start),
+            run => Axis::Merge(run),
+        })
+    }
+
     /// The tensor with the elements it has now, to be read later: a copy where somebody else may write them meanwhile.
     fn as_it_is(&self, x: &Self::Value) -> Result<Self::Value> {
         Ok(x.clone())
@@ -287,6 +306,18 @@ pub trait Engine: Sized {
 
     /// Tensors one after another along an axis. At least one; equal dtypes, ranks and other sizes.
     fn concat(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value>;
+
+    /// Tensors of one shape and dtype side by side along a new axis. At least one.
+    fn stack(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value> {
+        let mut raised = Vec::with_capacity(xs.len());
+        for x in xs {
+            raised.push(self.view(x, self.rank(x)? + 1, |out| match out {
+                _ if out == axis => Axis::Fresh(1.into()),
+                _ => Axis::Of(out - usize::from(out > axis)),
+            })?);
+        }
+        self.concat(&raised.iter().collect::<Vec<_>>(), axis)
+    }
 
     /// The elements as another type.
     fn cast(&self, x: &Self::Value, dtype: DType) -> Result<Self::Value>;
