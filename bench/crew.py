@@ -14,7 +14,7 @@ from work import CASES, Case
 from work.case import ALONE
 
 HERE = Path(__file__).parent
-MACHINE = HERE.parent / "target" / "release" / "examples" / "machine"
+MACHINE = HERE.parent / "target" / "release" / "stridewise-machine"
 
 
 class Process:
@@ -118,4 +118,4 @@ class Machine:
         if self.process is None:
             return None
         line = self.process.ask(f"{work} {size} {threads}")
-        return float(line) if line else None
+        return float(line) if line.strip().isdigit() else None

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from calls import is_debug, ratio
+from report import ratio
 
 import stridewise as sw
 
@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15, metavar="N", help="rounds, of which the best counts (15)")
     options = parser.parse_args()
     print(f"stridewise {sw.__version__}; Python {platform.python_version()}")
-    if is_debug():
+    if sw._stridewise._debug:
         print("This package is a debug build: its times mean nothing. Build it with `maturin develop --release`.")
     print("Microseconds of a run, the best of interleaved rounds, and how many times faster the graph is.")
     print()

@@ -1,4 +1,4 @@
-"""Stridewise beside NumPy, PyTorch, Paddle and JAX: the same work in one run, and how near it comes to the machine's limit.
+"""Stridewise beside NumPy, PyTorch, Paddle and JAX on the same work in one run, and beside the machine's own limit.
 
     python bench/speed.py                          # tables
     python bench/speed.py repeat take              # only what begins so, or contains it
@@ -6,8 +6,8 @@
 
 Each library runs in a process of its own, on its own arrays, in its fastest spelling, and its result is compared with
 NumPy's before it is timed. They take turns, round by round, so that a busy machine slows all of them; the best round
-counts. In the same rounds the machine itself fills, copies or reads as many bytes: that is the limit. Timings never
-make the exit status anything but 0.
+counts. Right after each of our turns the machine itself fills, copies or reads as many bytes: that is the limit, and
+the part of it that we reach is the median over the rounds. Timings never make the exit status anything but 0.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import platform
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from crew import Library, Machine
-from report import Result, headline, table, write_docs
+from pages import write_docs
+from report import Result, headline, table
 from work import CASES, Case
 from work.case import ALONE, OURS, PEERS
 
@@ -44,14 +46,21 @@ def measure(case: Case, libraries: list[Library], machine: Machine, rounds: int)
 
     for library in asked:
         library.prepare(case)
+    parts: list[float] = []
     for _ in range(rounds):
         for library in asked:
-            note(library.name, library.time())
-        if case.limit:
-            note(case.limit, machine.time(case.limit, case.moved))
-            if ALONE in case.goals:
-                note(f"{case.limit} {ALONE}", machine.time(case.limit, case.moved, 1))
-    return Result(case.group, case.name, best, case.goals, case.moved, case.limit)
+            found = library.time()
+            note(library.name, found)
+            # Right after ours: how fast memory is changes from second to second where it is shared.
+            if library.name == OURS and case.limit:
+                limit = machine.time(case.limit, case.moved)
+                note(case.limit, limit)
+                if found and limit:
+                    parts.append(limit / found)
+                if ALONE in case.goals:
+                    note(f"{case.limit} {ALONE}", machine.time(case.limit, case.moved, 1))
+    part = median(parts) if parts else None
+    return Result(case.group, case.name, best, case.goals, case.moved, case.limit, part)
 
 
 def chosen(words: list[str]) -> list[Case]:
@@ -78,7 +87,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="rounds, of which the best counts (7)")
     parser.add_argument("--peers", default=",".join(PEERS), metavar="A,B", help=f"of {', '.join(PEERS)}")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there")
-    parser.add_argument("--write", action="store_true", help="write bench/results.json, docs/performance.md and its pictures")
+    parser.add_argument(
+        "--write", action="store_true", help="write bench/results.json, docs/performance.md and its pictures"
+    )
     parser.add_argument("--again", action="store_true", help="time nothing: write the documents of the last run anew")
     options = parser.parse_args()
     if options.again:
@@ -89,7 +100,8 @@ def main() -> int:
         parser.error(f"no such peer: {', '.join(unknown)}")
     cases = chosen(options.only)
     if not cases:
-        print(f"nothing is called {' or '.join(options.only)}; groups are {', '.join(dict.fromkeys(c.group for c in CASES))}")
+        groups = ", ".join(dict.fromkeys(case.group for case in CASES))
+        print(f"nothing is called {' or '.join(options.only)}; groups are {groups}")
         return 0
 
     libraries = [Library(name) for name in (OURS, ALONE, *peers)]
@@ -99,7 +111,7 @@ def main() -> int:
     libraries = [library for library in libraries if library.is_there]
     machine = Machine()
     if machine.process is None:
-        print("without the machine's limits: `cargo build --release --package stridewise --example machine`", file=sys.stderr)
+        print("without the machine's limits: `cargo build --release --package stridewise-machine`", file=sys.stderr)
     info: dict[str, Any] = {
         "versions": {library.name: library.version for library in libraries if library.name != ALONE},
         "python": platform.python_version(),

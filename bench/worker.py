@@ -32,8 +32,8 @@ def numbers(shape: tuple[int, ...], dtype: str = "float32", seed: int = 1) -> An
     random = np.random.default_rng(seed)
     if np.dtype(dtype).kind in "ui":
         return random.integers(0, 100, shape, dtype)
-    kind = dtype if dtype in ("float32", "float64") else "float32"
-    return random.random(shape, kind).astype(dtype, copy=False)
+    drawn = random.random(shape) if dtype == "float64" else random.random(shape, "float32")
+    return drawn.astype(dtype, copy=False)
 
 
 def indices(below: int, count: int) -> Any:

@@ -53,12 +53,12 @@ def grown(operator: str, size: int) -> Case:
     else:
         data, limit = f"x = numbers(({max(count // 256, 1)}, {min(256, count)}))", "read"
         run = dict.fromkeys(("stridewise", "numpy", "torch", "paddle", "jax"), "x.sum(0)")
-    return Case("growth", f"{operator}, {size} bytes", data, run, moved=size, limit=limit, goals=goals, exact=operator != "sum")
+    return Case(
+        "growth", f"{operator}, {size} bytes", data, run, moved=size, limit=limit, goals=goals, exact=operator != "sum"
+    )
 
 
-GROWTH = [
-    grown(operator, size) for operator in ("repeat", "transpose", "concat", "take rows", "sum") for size in SIZES
-]
+GROWTH = [grown(operator, size) for operator in ("repeat", "transpose", "concat", "take rows", "sum") for size in SIZES]
 
 # On two threads at least so many times as fast as on one, where the machine's own work is.
 TWO_THREADS = {ALONE: 1.6}
@@ -74,9 +74,15 @@ THREADS = [
     threaded("(4096, 4096) transposed", "x = numbers((4096, 4096))", "x.T.contiguous()", "copy"),
     threaded("concat of 2", "parts = [numbers((8388608,), seed=i) for i in range(2)]", "sw.concat(parts)", "copy"),
     threaded(
-        "take 4 Mi of 16 Mi, random", f"x = numbers((16777216,))\ni = indices(16777216, {4 * MIB})", "x.take(i)", "copy", 16 * MIB
+        "take 4 Mi of 16 Mi, random",
+        f"x = numbers((16777216,))\ni = indices(16777216, {4 * MIB})",
+        "x.take(i)",
+        "copy",
+        16 * MIB,
     ),
-    threaded("take 64 Ki rows of 1 KiB", "x = numbers((65536, 256))\ni = indices(65536, 65536)", "x.take(i, 0)", "copy"),
+    threaded(
+        "take 64 Ki rows of 1 KiB", "x = numbers((65536, 256))\ni = indices(65536, 65536)", "x.take(i, 0)", "copy"
+    ),
     threaded("sum (4096, 4096), axis 0", "x = numbers((4096, 4096))", "x.sum(0)", "read"),
     threaded("sum (4096, 4096), axis 1", "x = numbers((4096, 4096))", "x.sum(1)", "read"),
     threaded(

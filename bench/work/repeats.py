@@ -45,13 +45,7 @@ REPEATS = [
     repeat("(65536, 2) × (1, 128)", (65536, 2), (1, 128)),
     repeat("(256) × (65536, 1), a new axis", (256,), (65536, 1)),
     repeat("(64, 64) × (64, 64, 1, 1), new axes", (64, 64), (64, 64, 1, 1)),
-    *(
-        repeat(f"middle axis, {dtype}", (1024, 1, 1024 // width), (1, 64, 1), width)
-        for width, dtype in WIDTHS.items()
-    ),
-    *(
-        repeat(f"last axis, {dtype}", (16384, 1), (1, BIG // 16384 // width), width)
-        for width, dtype in WIDTHS.items()
-    ),
+    *(repeat(f"middle axis, {dtype}", (1024, 1, 1024 // width), (1, 64, 1), width) for width, dtype in WIDTHS.items()),
+    *(repeat(f"last axis, {dtype}", (16384, 1), (1, BIG // 16384 // width), width) for width, dtype in WIDTHS.items()),
     *(repeat(f"(4096, 3) × (37, 37), {dtype}", (4096, 3), (37, 37), width) for width, dtype in WIDTHS.items()),
 ]

@@ -15,7 +15,9 @@ source = np.ones(3, 'float32')
 FASTER = {BEST: 1.0}
 
 
-def small(name: str, ours: str, numpy: str | tuple[str, ...], torch: str | tuple[str, ...], paddle: str, jax: str) -> Case:
+def small(
+    name: str, ours: str, numpy: str | tuple[str, ...], torch: str | tuple[str, ...], paddle: str, jax: str
+) -> Case:
     return Case(
         "small",
         name,

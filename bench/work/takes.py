@@ -96,7 +96,9 @@ TAKES = [
         f"x = numbers((256,))\ni = indices(256, {COUNT})",
         AT_LEAST_AS_FAST,
     ),
-    rows("64 Ki of 64 Ki rows of 1 KiB, random", "x = numbers((65536, 256))\ni = indices(65536, 65536)", TWICE, 64 * MIB),
+    rows(
+        "64 Ki of 64 Ki rows of 1 KiB, random", "x = numbers((65536, 256))\ni = indices(65536, 65536)", TWICE, 64 * MIB
+    ),
     rows(
         "64 Ki of 64 Ki rows of 1 KiB, random, int32",
         "x = numbers((65536, 256))\ni = indices(65536, 65536).astype('int32')",
@@ -109,8 +111,18 @@ TAKES = [
         AT_LEAST_AS_FAST,
         64 * MIB,
     ),
-    rows("1 Mi of 1 Mi rows of 64 bytes, random", "x = numbers((1048576, 16))\ni = indices(1048576, 1048576)", TWICE, 64 * MIB),
-    rows("1 Mi of 1 Mi rows of 12 bytes, random", "x = numbers((1048576, 3))\ni = indices(1048576, 1048576)", TWICE, 12 * MIB),
+    rows(
+        "1 Mi of 1 Mi rows of 64 bytes, random",
+        "x = numbers((1048576, 16))\ni = indices(1048576, 1048576)",
+        TWICE,
+        64 * MIB,
+    ),
+    rows(
+        "1 Mi of 1 Mi rows of 12 bytes, random",
+        "x = numbers((1048576, 3))\ni = indices(1048576, 1048576)",
+        TWICE,
+        12 * MIB,
+    ),
     rows(
         "1 Mi of 1 Ki rows of 64 bytes, cached",
         "x = numbers((1024, 16))\ni = indices(1024, 1048576)",

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -17,7 +18,7 @@ use stridewise::{Cpu, Error, Tensor};
 use crate::errors::{exception, named};
 use crate::foreign;
 use crate::look::{Items, is_scalar, number, plain_number, plain_numbers, seldom, whole};
-use crate::tensor::{PyTensor, object, object_from};
+use crate::tensor::{PyTensor, is_plain_tensor, object, object_from};
 
 /// Work on so few bytes is done before another thread could have begun its own.
 const SMALL: usize = 1 << 14;
@@ -32,7 +33,7 @@ impl<'py> Object<'py> {
     /// An object that the interpreter lends.
     ///
     /// # Safety
-    /// The object is not null, and stays alive as long as what is made here.
+    /// The object is not null, and stays alive as long as what is made here and what is made from that.
     #[inline]
     pub(crate) unsafe fn lent(py: Python<'py>, object: *mut ffi::PyObject) -> Object<'py> {
         // SAFETY: the caller says that the object is alive; its reference is not given back, since it is not ours.
@@ -75,9 +76,57 @@ impl Drop for Object<'_> {
     }
 }
 
+/// A tensor object that was given: lent for the time of a call, or held.
+pub(crate) struct Given<'py> {
+    object: ManuallyDrop<Bound<'py, PyTensor>>,
+    held: bool,
+}
+
+impl<'py> Given<'py> {
+    /// The tensor that an argument is; one that is lent is so for as long as the argument.
+    #[inline(always)]
+    fn of(argument: &Object<'py>) -> Option<Given<'py>> {
+        let object = argument.get();
+        // SAFETY: the object is alive.
+        let plain = unsafe { is_plain_tensor(object.as_ptr()) };
+        if !plain && object.cast::<PyTensor>().is_err() {
+            return None;
+        }
+        let held = argument.held;
+        let object = match held {
+            true => object.clone(),
+            // SAFETY: the object outlives the call, as whoever lent it has said; the reference, which is not ours, is
+            // not given back.
+            false => unsafe { Bound::from_owned_ptr(object.py(), object.as_ptr()) },
+        };
+        // SAFETY: it is a tensor, as seen above.
+        let object = ManuallyDrop::new(unsafe { object.cast_into_unchecked::<PyTensor>() });
+        Some(Given { object, held })
+    }
+}
+
+impl<'py> Deref for Given<'py> {
+    type Target = Bound<'py, PyTensor>;
+
+    #[inline]
+    fn deref(&self) -> &Bound<'py, PyTensor> {
+        &self.object
+    }
+}
+
+impl Drop for Given<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.held {
+            // SAFETY: the reference is this one's own, and is given back once.
+            unsafe { ManuallyDrop::drop(&mut self.object) }
+        }
+    }
+}
+
 /// A tensor among arguments: the object that was given, or one made from an array or from numbers.
 pub(crate) enum Held<'py> {
-    Given(Bound<'py, PyTensor>),
+    Given(Given<'py>),
     /// In a box, since a tensor is large and an argument is moved several times.
     Made(Box<Tensor>),
 }
@@ -148,6 +197,8 @@ impl Failure for Raised {
     }
 }
 
+// Calls by the shortest way come here without PyO3 knowing that the interpreter's lock is held, which it must where
+// objects are let go through it: whatever does more than look at an object tells it first.
 impl<'py> Argument<Cpu> for Object<'py> {
     type Error = Raised;
     type Tensor = Held<'py>;
@@ -163,26 +214,26 @@ impl<'py> Argument<Cpu> for Object<'py> {
         if object.is_exact_instance_of::<PyTuple>() || object.is_exact_instance_of::<PyList>() {
             return Ok(Look::List);
         }
-        if object.cast::<PyTensor>().is_ok() {
-            return match is_scalar(wanted) {
-                true => Ok(number(object, wanted)?.unwrap_or(Look::Tensor)),
-                false => Ok(Look::Tensor),
-            };
-        }
         if object.is_none() {
             return Ok(Look::None);
         }
-        Ok(seldom(object, wanted)?)
+        if object.cast::<PyTensor>().is_ok() && !is_scalar(wanted) {
+            return Ok(Look::Tensor);
+        }
+        Python::attach(|_| match object.cast::<PyTensor>() {
+            Ok(_) => Ok(number(object, wanted)?.unwrap_or(Look::Tensor)),
+            Err(_) => Ok(seldom(object, wanted)?),
+        })
     }
 
     #[inline]
     fn tensor(&self) -> Result<Held<'py>, Raised> {
-        match self.get().cast::<PyTensor>() {
-            Ok(tensor) => Ok(Held::Given(tensor.clone())),
-            Err(_) => match foreign::tensor(self.get())? {
+        match Given::of(self) {
+            Some(given) => Ok(Held::Given(given)),
+            None => Python::attach(|_| match foreign::tensor(self.get())? {
                 Some(tensor) => Ok(tensor.into()),
                 None => Err(PyTypeError::new_err("the object has stopped being an array").into()),
-            },
+            }),
         }
     }
 
@@ -202,13 +253,12 @@ impl<'py> Argument<Cpu> for Object<'py> {
     }
 
     fn whole_list(&self) -> Result<Option<Held<'py>>, Raised> {
-        Ok(foreign::numpy::scalars(self.get())?.map(Held::from))
+        Python::attach(|_| Ok(foreign::numpy::scalars(self.get())?.map(Held::from)))
     }
 
     #[inline]
     fn plain_tensor(&self) -> Option<Held<'py>> {
-        let tensor = self.get().cast::<PyTensor>().ok()?;
-        Some(Held::Given(tensor.clone()))
+        Given::of(self).map(Held::Given)
     }
 
     #[inline]
@@ -263,7 +313,7 @@ impl<'py> Argument<Cpu> for Object<'py> {
                     && is_same(&object.get().inner, value)
                     && object.get().inner.kept().is_none()
                 {
-                    return Ok(object.clone().into_any().unbind());
+                    return Ok(Bound::clone(object).into_any().unbind());
                 }
                 // SAFETY: the tensor is moved out of the result, which is forgotten.
                 let object = unsafe { object_from(py, value) };
@@ -286,7 +336,7 @@ impl<'py> Argument<Cpu> for Object<'py> {
         let py = unsafe { Python::assume_attached() };
         // Nothing is made here, so the object is handed back with all it has.
         let x = match origin {
-            Some(Held::Given(given)) => given.clone().into_any().unbind(),
+            Some(Held::Given(given)) => Bound::clone(given).into_any().unbind(),
             _ => handed_out(value, origin)?,
         };
         let pair = (x, sizes_found(py, &dims)?);
@@ -323,7 +373,7 @@ fn handed_out(value: Tensor, origin: Option<&Held<'_>>) -> Result<Py<PyAny>, Rai
         Some(Held::Given(given))
             if is_same(&given.get().inner, &value) && given.get().inner.kept().is_none() =>
         {
-            Ok(given.clone().into_any().unbind())
+            Ok(Bound::clone(given).into_any().unbind())
         }
         _ => Ok(object(py, value)?.into_any().unbind()),
     }
@@ -365,7 +415,7 @@ where
     let py = unsafe { Python::assume_attached() };
     let mut origins = origins.iter();
     let objects = values.into_iter().map(|x| object(x, origins.next()));
-    let objects = objects.collect::<Result<Vec<_>, E>>()?;
+    let objects = objects.collect::<Result<SmallVec<[T; 8]>, E>>()?;
     Ok(PyList::new(py, objects)?.into_any().unbind())
 }
 

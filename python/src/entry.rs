@@ -3,6 +3,7 @@
 
 use std::borrow::Borrow;
 use std::ffi::{CString, c_int};
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
 use stridewise::call::{Bound as Matched, Failure};
-use stridewise::operators::{TABLE, call_at};
+use stridewise::operators::{TABLE, call_at, call_line};
 use stridewise::params::Mode;
 use stridewise::table::{Arity, Entry};
 use stridewise::{Cpu, Error, Tensor, take_into};
@@ -27,7 +28,7 @@ use crate::gpu::PyGpu;
 use crate::gradients;
 use crate::graphs::{self, symbolic::PySymbolic};
 use crate::seldom;
-use crate::tensor::PyTensor;
+use crate::tensor::{PyTensor, is_plain_tensor};
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
 
@@ -43,9 +44,9 @@ type Keywords<'a, 'py> = SmallVec<[(&'a str, Object<'py>); 4]>;
 macro_rules! each_line {
     ($($n:literal)*) => {
         /// The C functions, one for each line of the table.
-        static FUNCTIONS: &[Fast] = &[$(entry::<Function<$n>>),*];
+        static FUNCTIONS: &[Fast] = &[$(function::<$n>),*];
         /// The same as methods.
-        static METHODS: &[Fast] = &[$(entry::<Method<$n>>),*];
+        static METHODS: &[Fast] = &[$(method::<$n>),*];
     };
 }
 
@@ -53,6 +54,124 @@ macro_rules! each_line {
 each_line! {
     0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+}
+
+/// How many arguments a call by the shortest way has at most, the tensor among them.
+const FEW: usize = 8;
+
+/// A function of the module.
+unsafe extern "C" fn function<const LINE: usize>(
+    module: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls with `count` arguments, then one for each name, and holds its lock.
+    unsafe {
+        if names.is_null() && count > 0 && is_short::<LINE>(*args, count as usize) {
+            return short::<LINE>(*args, args.add(1), count as usize - 1);
+        }
+        entry::<Function<LINE>>(module, args, count, names)
+    }
+}
+
+/// A method.
+unsafe extern "C" fn method<const LINE: usize>(
+    receiver: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as above; the receiver is a Tensor, since the descriptor checks that.
+    unsafe {
+        if names.is_null() && is_short::<LINE>(receiver, count as usize + 1) {
+            return short::<LINE>(receiver, args, count as usize);
+        }
+        entry::<Method<LINE>>(receiver, args, count, names)
+    }
+}
+
+/// Whether a call has nothing that takes more than matching its arguments by position: it is on a tensor, with a few
+/// arguments of the operator's own and without gradients and graphs.
+///
+/// # Safety
+/// The object is alive.
+#[inline(always)]
+unsafe fn is_short<const LINE: usize>(first: *mut ffi::PyObject, count: usize) -> bool {
+    let most = const {
+        let entry = &TABLE[line::<LINE>()];
+        match entry.arity {
+            Arity::One if entry.is_variadic() => FEW,
+            Arity::One => entry.params.len() + 1,
+            Arity::Each => 1,
+            Arity::Many | Arity::None => 0,
+        }
+    };
+    // SAFETY: the object is alive.
+    count <= most && !seldom::ever() && unsafe { is_plain_tensor(first) }
+}
+
+/// The line itself, or any other for one that the table does not have.
+const fn line<const LINE: usize>() -> usize {
+    if LINE < TABLE.len() { LINE } else { 0 }
+}
+
+/// A call by the shortest way: compiled for its operator, and without PyO3's entry, which notes in a place of the
+/// thread's own that the interpreter's lock is held. See [`Object`] for what makes up for that.
+///
+/// # Safety
+/// `is_short` says so for the first object and the `count` others, which live as long as the call; the interpreter's
+/// lock is held.
+#[inline(never)]
+unsafe fn short<const LINE: usize>(
+    first: *mut ffi::PyObject,
+    others: *const *mut ffi::PyObject,
+    count: usize,
+) -> *mut ffi::PyObject {
+    let work = || {
+        // SAFETY: the lock is held.
+        let py = unsafe { Python::assume_attached() };
+        // Written where they stay, and never dropped, which lent objects need not be.
+        let mut lent = [const { MaybeUninit::<Object<'_>>::uninit() }; FEW];
+        // SAFETY: the objects are lent for the time of the call, and there are at most as many as there are places.
+        let given = unsafe {
+            lent[0].write(Object::lent(py, first));
+            for at in 0..count {
+                lent.get_unchecked_mut(at + 1)
+                    .write(Object::lent(py, *others.add(at)));
+            }
+            std::slice::from_raw_parts(lent.as_ptr().cast::<Object<'_>>(), count + 1)
+        };
+        call_line::<LINE, _, _, _>(&Cpu, given)
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(answer)) => answer.into_ptr(),
+        Ok(Err(raised)) => fail(LINE, Some(raised)),
+        Err(_) => fail(LINE, None),
+    }
+}
+
+/// Raises what came of a call by the shortest way, or that it panicked.
+#[cold]
+#[inline(never)]
+fn fail(line: usize, raised: Option<Raised>) -> *mut ffi::PyObject {
+    Python::attach(|py| {
+        let error = match raised {
+            Some(raised) => raised.exception(py, TABLE[line].name, None),
+            None => bug(line),
+        };
+        error.restore(py);
+    });
+    std::ptr::null_mut()
+}
+
+/// What a panic becomes.
+#[cold]
+fn bug(line: usize) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "{}: an internal error, which is a bug in stridewise",
+        TABLE.get(line).map_or("?", |entry| entry.name)
+    ))
 }
 
 /// An operator as a function of the module.
@@ -115,12 +234,7 @@ unsafe fn enter<const LINE: usize>(
         }
         run(py, LINE, &mut given, &mut named, node)
     };
-    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(PyRuntimeError::new_err(format!(
-            "{}: an internal error, which is a bug in stridewise",
-            TABLE.get(LINE).map_or("?", |entry| entry.name)
-        )))
-    });
+    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(bug(LINE)));
     result.map(Py::into_ptr)
 }
 

@@ -33,14 +33,6 @@ pub(crate) fn bench(args: &[&str]) -> Result<(), Failure> {
 fn steps() -> Vec<Step> {
     vec![
         Step::command(
-            "views",
-            cargo(["bench", "--package", "stridewise", "--bench", "views"]),
-        ),
-        Step::command(
-            "memory",
-            cargo(["bench", "--package", "stridewise", "--bench", "memory"]),
-        ),
-        Step::command(
             "rust peers",
             cargo([
                 "run",
@@ -63,15 +55,11 @@ fn install_peers() -> Result<(), Failure> {
     environment.install(&["-r", "bench/requirements.txt"].map(OsStr::new))
 }
 
-/// Calls, copies and gradients beside other libraries, where they are installed: numbers and pictures are written.
+/// Calls, copies and gradients beside other libraries, where they are installed, and the machine's own speed: numbers,
+/// docs/performance.md and its pictures are written.
 fn python_peers() -> Result<(), Failure> {
-    script(&[
-        "bench/speed.py",
-        "--json",
-        "bench/results.json",
-        "--plot",
-        "docs/pictures",
-    ])
+    cargo(["build", "--release", "--locked", "--package", "stridewise-machine"]).run()?;
+    script(&["bench/speed.py", "--write"])
 }
 
 /// Runs of graphs beside the same calls made at once.

@@ -21,9 +21,9 @@ cargo xtask NAME
            `test python wheel`, only the steps that begin so
   docs     write what comes from the operator table: tables of the documentation, type stubs
   wheel    build the Python package into target/wheels
-  bench    what views cost, operators that move data against a warm fill, ranks beside bare MPI, a GPU beside its own
-           copy, and Rust and Python beside other libraries, as far as they are installed. With names, such as
-           `bench python`, only the steps that begin so
+  bench    Rust and Python beside other libraries, as far as they are installed, and beside the machine's own speed;
+           ranks beside bare MPI, a GPU beside its own copy, graphs. With names, such as `bench python`, only the
+           steps that begin so; `bench python` writes docs/performance.md
            --peers            install the libraries that Python is timed beside first
            --check            instead count the instructions of small calls, by Valgrind, and fail where one is not
                               within 10 % of its figure in bench/instructions.toml; `--check rust` counts Rust's only

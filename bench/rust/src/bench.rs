@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use stridewise::{Tensor, Tolerance, allclose, array_equal};
 
-use crate::limits::{Limits, timed};
+use stridewise_machine::Machine;
+
 use crate::report::{Line, Report};
 use crate::seen::{Outcome, Seen};
 
@@ -29,6 +30,9 @@ pub(crate) enum Kind {
     Call,
     Large,
 }
+
+/// The bytes of the machine's own fill and copy.
+pub(crate) const BYTES: usize = 64 << 20;
 
 /// Does the work a number of times and says how long all of them took.
 type Run<'a> = Box<dyn FnMut(usize) -> Duration + 'a>;
@@ -110,14 +114,22 @@ impl Bench {
         if let Some(limit) = self.limits {
             return Ok(limit);
         }
-        let mut limits = Limits::new();
-        for round in 0..3 * self.rounds {
-            limits.round(round as u64);
-        }
-        self.report.limits(&limits)?;
-        self.limits = Some(limits.copy);
-        Ok(limits.copy)
+        let mut machine = Machine::new(BYTES).ok_or("no memory for the machine's own copy")?;
+        let mut limit = |work| machine.fastest(work, BYTES, usize::MAX).unwrap_or_default();
+        let (fill, copy) = (limit("fill"), limit("copy"));
+        self.report.limits(fill, copy)?;
+        self.limits = Some(copy);
+        Ok(copy)
     }
+}
+
+/// How long the work takes; what it makes is dropped later.
+fn timed<T>(work: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    let result = work();
+    let took = start.elapsed();
+    drop(result);
+    took
 }
 
 fn run<'a, R>(kind: Kind, work: impl Fn() -> R + 'a) -> Run<'a> {
@@ -130,7 +142,7 @@ fn run<'a, R>(kind: Kind, work: impl Fn() -> R + 'a) -> Run<'a> {
             }
             start.elapsed()
         }),
-        Kind::Large => Box::new(move |_| timed(&work).0),
+        Kind::Large => Box::new(move |_| timed(&work)),
     }
 }
 
@@ -171,7 +183,7 @@ impl<'a> Row<'_, 'a> {
         if self.expected.is_some() {
             work(&mut to);
             self.check(Peer::Existing, &to);
-            let run = move |_| timed(|| work(&mut to)).0;
+            let run = move |_| timed(|| work(&mut to));
             self.runs.push((Some(Peer::Existing), Box::new(run)));
         }
         self

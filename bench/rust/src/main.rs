@@ -14,8 +14,6 @@ use seen::Outcome;
 
 mod bench;
 mod large;
-#[path = "../../../crates/stridewise/benches/limits/mod.rs"]
-mod limits;
 mod report;
 mod seen;
 mod small;

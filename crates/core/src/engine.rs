@@ -309,13 +309,7 @@ pub trait Engine: Sized {
 
     /// Tensors of one shape and dtype side by side along a new axis. At least one.
     fn stack(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value> {
-        let mut raised = Vec::with_capacity(xs.len());
-        for x in xs {
-            raised.push(self.view(x, self.rank(x)? + 1, |out| match out {
-                _ if out == axis => Axis::Fresh(1.into()),
-                _ => Axis::Of(out - usize::from(out > axis)),
-            })?);
-        }
+        let raised = raised(self, xs, axis)?;
         self.concat(&raised.iter().collect::<Vec<_>>(), axis)
     }
 
@@ -417,6 +411,19 @@ pub trait Engine: Sized {
                 .note("shape", tuple(&shape))
         })
     }
+}
+
+/// Tensors with a new axis of size 1, along which they can stand one after another.
+#[doc(hidden)]
+pub fn raised<E: Engine>(engine: &E, xs: &[&E::Value], axis: usize) -> Result<Vec<E::Value>> {
+    let mut raised = Vec::with_capacity(xs.len());
+    for x in xs {
+        raised.push(engine.view(x, engine.rank(x)? + 1, |out| match out {
+            _ if out == axis => Axis::Fresh(1.into()),
+            _ => Axis::Of(out - usize::from(out > axis)),
+        })?);
+    }
+    Ok(raised)
 }
 
 /// Names a tensor's shape and dtype in one phrase, for messages about several tensors.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use stridewise_core::engine::{Along, Engine};
+use stridewise_core::engine::{Along, Engine, raised};
 use stridewise_core::layout::Seen;
 use stridewise_core::params::{Mode, Scalar};
 use stridewise_core::rules::{
@@ -16,8 +16,8 @@ use stridewise_core::smallvec::SmallVec;
 use stridewise_core::{Axis, DType, Error, Layout, Result};
 
 use crate::engine::Cpu;
-use crate::kernels;
 use crate::kernels::index::{BadIndex, Bounds};
+use crate::kernels::{self, Block, BlockMut};
 use crate::scalar::element;
 use crate::storage::Storage;
 use crate::tensor::{Room, Tensor, allocate};
@@ -92,6 +92,11 @@ impl<'s> Unfinished<'s> {
         self.buffer.as_ptr()
     }
 
+    /// How many bytes are written.
+    fn bytes(&self) -> usize {
+        self.seen.end() * self.dtype.width()
+    }
+
     /// Writes tensors one after another along an axis, which they have or which is new.
     ///
     /// # Safety
@@ -106,7 +111,7 @@ impl<'s> Unfinished<'s> {
                 (size, from, to)
             });
             // SAFETY: K1, K2, K4 hold for a tensor; K3: the parts are disjoint slices of the new result.
-            unsafe { kernels::copy::copy_axes(x.as_ptr(), start, width, part) };
+            unsafe { kernels::copy::copy_axes(x.as_ptr(), start, width, 0, part) };
             let size = if new { 1 } else { x.shape()[axis] };
             start = start.wrapping_add(size * stride(axis) as usize * width);
         }
@@ -262,16 +267,33 @@ impl<R: Rooms> Primitives<'_, R> {
         let dtype = concat_dtype(xs.iter().map(|x| x.dtype()))?;
         let mut packed = Seen::new();
         let made = Unfinished::new(self.0, dtype, &dims, &mut packed)?;
-        // SAFETY: the result is new, and is what the tensors make one after another.
-        unsafe { made.lay(xs, axis, false) };
+        if made.bytes() < kernels::concat::SMALL {
+            // SAFETY: the result is new, and is what the tensors make one after another.
+            unsafe { made.lay(xs, axis, false) };
+            return made.done();
+        }
+        let parts: SmallVec<[Block<'_>; 8]> = xs.iter().map(|x| x.block()).collect();
+        let strides: SmallVec<[isize; 8]> = made.seen.axes().iter().map(|axis| axis.1).collect();
+        let to = BlockMut {
+            start: made.start(),
+            sizes: &dims,
+            strides: &strides,
+        };
+        // SAFETY: K1, K2, K4 hold for tensors; K3: the result is new; the sizes were checked above.
+        unsafe { kernels::concat::concat(&parts, to, axis, dtype.width()) };
         made.done()
     }
 
-    /// As [`Engine::stack`].
+    /// As [`Engine::stack`], where the result is small: then the tensors need not be seen with the new axis first.
     pub fn stack(self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
         let dims = stack_shape(xs.iter().map(|x| x.shape()), axis)?;
         let dtype = concat_dtype(xs.iter().map(|x| x.dtype()))?;
         let mut packed = Seen::new();
+        let count = Layout::see_packed(&mut packed, dtype.width(), &dims)?;
+        if count * dtype.width() >= kernels::concat::SMALL {
+            let raised = raised(&Cpu, xs, axis)?;
+            return self.concat(&raised.iter().collect::<Vec<_>>(), axis);
+        }
         let made = Unfinished::new(self.0, dtype, &dims, &mut packed)?;
         // SAFETY: the result is new, and is what the tensors make along a new axis.
         unsafe { made.lay(xs, axis, true) };

@@ -40,7 +40,7 @@ impl<'py> From<Held<'py>> for Traced<'py> {
         match held {
             Held::Given(object) => Traced {
                 var: Box::new(var(object.get())),
-                given: Some(object),
+                given: Some(Bound::clone(&object)),
             },
             Held::Made(tensor) => tape().constant(*tensor).into(),
         }

@@ -7,22 +7,24 @@ use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyEllipsis, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
+use stridewise::call::Argument;
 use stridewise::internals::smallvec::SmallVec;
 use stridewise::operator::Named;
-use stridewise::operators::{GetItem, Pick, Slice};
+use stridewise::operators::{GetItem, Pick, Slice, Take};
 use stridewise::params::Items;
 use stridewise::prelude::*;
+use stridewise::table::Kind;
 use stridewise::{Error, Operator, Symbolic};
 
-use crate::arguments::{Raised, tensor_of};
-use crate::errors::OrRaise;
+use crate::arguments::{Object, Raised, tensor_of};
+use crate::errors::{OrRaise, exception};
 use crate::foreign;
 use crate::gradients;
 use crate::graphs::argument::constant;
 use crate::graphs::symbolic::PySymbolic;
 use crate::graphs::trace::source;
 use crate::look::plain_number;
-use crate::tensor::{PyTensor, object, object_from};
+use crate::tensor::{PyTensor, object, object_of};
 
 /// Part of a tensor.
 pub(crate) fn get<'py>(
@@ -30,31 +32,51 @@ pub(crate) fn get<'py>(
     x: &PyTensor,
     index: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyTensor>> {
-    let mut items = SmallVec::new();
-    let plain = plain(index, &mut items)?;
+    // Read into the operator itself, which is large.
+    let mut operator = Slice {
+        items: Items(SmallVec::new()),
+    };
+    let plain = plain(index, &mut operator.items.0)?;
     if let Some(var) = gradients::tracked(x) {
         let tape = gradients::tape();
         let part = match plain {
-            true => slice(&tape, &var, Items(items)).or_raise(py)?,
+            true => slice(&tape, &var, operator.items).or_raise(py)?,
             false => picked(py, &tape, &var, index, |array| tape.constant(array))?,
         };
         return gradients::var_object(py, part);
     }
     if !plain {
-        return object(py, picked(py, &Cpu, &x.inner, index, |array| array)?);
+        return match taken(py, x, index) {
+            Some(part) => part,
+            None => object(py, picked(py, &Cpu, &x.inner, index, |array| array)?),
+        };
     }
-    let slice = Slice {
-        items: Items(items),
+    object_of(
+        py,
+        || operator.lower(&Cpu, &[&x.inner]),
+        |error| exception(py, &error.within(GetItem::NAME)),
+    )
+}
+
+/// Part of a tensor by one array of whole numbers and nothing else, which is `take` along the first axis; `None` where
+/// that is not what it is, or fails: any other index is read with more care.
+fn taken<'py>(
+    py: Python<'py>,
+    x: &PyTensor,
+    index: &Bound<'py, PyAny>,
+) -> Option<PyResult<Bound<'py, PyTensor>>> {
+    let index = &index.cast::<PyTensor>().ok()?.get().inner;
+    if x.inner.rank() == 0 || index.rank() == 0 || !index.dtype().is_integer() {
+        return None;
+    }
+    let take = Take {
+        axis: Some(0),
+        mode: Mode::Raise,
     };
-    let result = slice.lower(&Cpu, &[&x.inner]);
-    if let Ok(value) = &result {
-        // SAFETY: the tensor is moved out of the result, which is forgotten.
-        let object = unsafe { object_from(py, value) };
-        std::mem::forget(result);
-        return object;
-    }
-    let named = result.map_err(|error| error.within(GetItem::NAME));
-    object(py, named.or_raise(py)?)
+    let inputs: [&Tensor; 2] = [&x.inner, index];
+    let work = || take.lower(&Cpu, &inputs);
+    let part = <Object<'py> as Argument<Cpu>>::run(Kind::Copy, &inputs, work);
+    part.ok().map(|part| object(py, part))
 }
 
 /// Reads an index of ints, slices, `None` and `...` alone, as nearly all are; `false` for any other.

@@ -8,12 +8,13 @@ mod iterate;
 mod numbers;
 mod numpy;
 mod pickle;
+mod shelf;
 mod slot;
+mod transposed;
 mod ufunc;
 
 use std::ffi::c_int;
 
-use pyo3::IntoPyObjectExt;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -31,10 +32,11 @@ use crate::globals;
 use crate::gpu;
 use crate::gradients::{self, Kept, var};
 use numbers::{nest, numbers};
-pub(crate) use slot::{Slot, object, object_from};
+pub(crate) use shelf::is_plain_tensor;
+pub(crate) use slot::{Slot, object, object_from, object_of};
 
 /// A tensor in main memory: an immutable value. Views share memory and cost nothing.
-#[pyclass(name = "Tensor", module = "stridewise", frozen, weakref, subclass)]
+#[pyclass(name = "Tensor", module = "stridewise", frozen, weakref, subclass, extends = shelf::Base)]
 pub(crate) struct PyTensor {
     pub(crate) inner: Slot,
 }
@@ -118,30 +120,6 @@ impl PyTensor {
     #[getter]
     fn device(&self) -> &'static str {
         "cpu"
-    }
-
-    /// The axes reversed.
-    #[getter(T)]
-    fn reversed_axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTensor>> {
-        match gradients::tracked(self) {
-            Some(x) => gradients::var_object(py, x.transpose(..).or_raise(py)?),
-            None => object(py, self.inner.transpose(..).or_raise(py)?),
-        }
-    }
-
-    /// The last two axes swapped.
-    #[getter(mT)]
-    fn matrix_transpose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTensor>> {
-        if self.inner.rank() < 2 {
-            let rank = self.inner.rank();
-            let message = format!("the last two axes are swapped, but the tensor has rank {rank}");
-            let error = Error::shape(message).within("mT").sizes(2, rank);
-            return Err(error.note("shape", tuple(self.inner.shape()))).or_raise(py);
-        }
-        match gradients::tracked(self) {
-            Some(x) => gradients::var_object(py, x.swapaxes(-2, -1).or_raise(py)?),
-            None => object(py, self.inner.swapaxes(-2, -1).or_raise(py)?),
-        }
     }
 
     /// Whether gradients come back to it or through it: it was made with ``requires_grad=True``, or from a tensor
@@ -404,7 +382,7 @@ impl PyTensor {
             _ => None,
         };
         match answer {
-            Some(answer) => PyTensor::from(answer).into_py_any(py),
+            Some(answer) => Ok(object(py, answer)?.into_any().unbind()),
             None => Ok(py.NotImplemented()),
         }
     }
@@ -551,6 +529,8 @@ fn as_number<'py>(py: Python<'py>, x: &Tensor, class: &str) -> PyResult<Bound<'p
 
 /// Adds what belongs to tensors to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    shelf::open(module.py())?;
+    transposed::register(module.py())?;
     module.add_function(wrap_pyfunction!(pickle::_rebuild, module)?)?;
     module.add_function(wrap_pyfunction!(compare::array_equal, module)?)?;
     module.add_function(wrap_pyfunction!(compare::allclose, module)?)?;

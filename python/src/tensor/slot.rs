@@ -10,10 +10,10 @@ use pyo3::PyTypeInfo;
 use pyo3::ffi;
 use pyo3::impl_::pyclass::PyClassImpl;
 use pyo3::prelude::*;
-use stridewise::Tensor;
+use stridewise::{Error, Tensor};
 
 use crate::gradients::Kept;
-use crate::tensor::PyTensor;
+use crate::tensor::{PyTensor, shelf};
 
 /// A tensor in its final place. It is there from before anyone else sees the object until the object goes.
 ///
@@ -113,6 +113,24 @@ pub(crate) fn object(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyTen
     unsafe { object_from(py, &tensor) }
 }
 
+/// What the work makes as a Python object, or the exception of its error. A tensor is large: it is made here, and moved
+/// once.
+#[inline]
+pub(crate) fn object_of<'py>(
+    py: Python<'py>,
+    work: impl FnOnce() -> stridewise::Result<Tensor>,
+    raise: impl FnOnce(Error) -> PyErr,
+) -> PyResult<Bound<'py, PyTensor>> {
+    let result = work();
+    if let Ok(value) = &result {
+        // SAFETY: the tensor is moved out of the result, which is forgotten.
+        let object = unsafe { object_from(py, value) };
+        std::mem::forget(result);
+        return object;
+    }
+    object(py, result.map_err(raise)?)
+}
+
 /// The tensor as a Python object.
 ///
 /// # Safety
@@ -124,8 +142,10 @@ pub(crate) unsafe fn object_from<'py>(
 ) -> PyResult<Bound<'py, PyTensor>> {
     // What `Bound::new` does for a class on top of `object`, but that the memory is not cleared first, since nearly all
     // of it is written here, and that the collector of cycles is not told: it cannot follow a tensor to anything else.
-    // SAFETY: the class is a heap type without a size of its own for each object.
-    let new = unsafe { ffi::PyObject_GC_New::<ffi::PyObject>(PyTensor::type_object_raw(py)) };
+    let new = shelf::again(py).unwrap_or_else(|| {
+        // SAFETY: the class is a heap type without a size of its own for each object.
+        unsafe { ffi::PyObject_GC_New::<ffi::PyObject>(PyTensor::type_object_raw(py)) }
+    });
     if new.is_null() {
         // SAFETY: the caller leaves the tensor to us, and this is the last time anyone looks at it.
         drop(unsafe { ptr::read(tensor) });

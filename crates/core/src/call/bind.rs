@@ -117,15 +117,30 @@ fn numbers<E: Engine, A: Argument<E>>(
 }
 
 /// One whole number.
-#[inline]
+#[inline(always)]
 fn int<E: Engine, A: Argument<E>>(
     given: &Given<'_, E, A>,
     kind: ParamKind,
     wanted: &str,
 ) -> Result<isize, A::Error> {
-    if let Some(n) = given.plain_number() {
-        return Ok(n);
+    match given.what {
+        What::Default("0") => return Ok(0),
+        What::Default("-1") => return Ok(-1),
+        _ => {}
     }
+    match given.plain_number() {
+        Some(n) => Ok(n),
+        None => other_int(given, kind, wanted),
+    }
+}
+
+/// One whole number that is no plain one.
+#[inline(never)]
+fn other_int<E: Engine, A: Argument<E>>(
+    given: &Given<'_, E, A>,
+    kind: ParamKind,
+    wanted: &str,
+) -> Result<isize, A::Error> {
     let look = given.look(kind)?;
     let n = match (given.what, &look) {
         (What::One(arg), look) => whole(given.engine, look, arg)?,
@@ -142,7 +157,7 @@ fn int<E: Engine, A: Argument<E>>(
 impl<S: Size> Bind<S> for isize {
     const KIND: ParamKind = ParamKind::Int;
 
-    #[inline]
+    #[inline(always)]
     fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
         int(&given, ParamKind::Int, "an int")
     }
@@ -270,85 +285,104 @@ impl<S: Size> Bind<S> for Place {
 impl<S: Size> Bind<S> for Axes {
     const KIND: ParamKind = ParamKind::Axes;
 
-    #[inline]
+    #[inline(always)]
     fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
+        if let What::Default("None") = given.what {
+            return Ok(Axes::All);
+        }
         if let Some(axis) = given.plain_number() {
             return Ok(Axes::One(axis));
         }
-        if let Some(axes) = given.plain_numbers() {
-            return Ok(Axes::These(axes));
+        let mut axes = SmallVec::new();
+        match given.plain_numbers(&mut axes) {
+            true => Ok(Axes::These(axes)),
+            false => other_axes(given),
         }
-        let look = given.look(ParamKind::Axes)?;
-        if let (Look::Tensor, What::One(arg)) = (&look, given.what)
-            && let Some(axes) = numbers(given.engine, arg)?
-        {
-            return Ok(Axes::These(axes));
+    }
+}
+
+/// Axes that are not all plain numbers.
+#[inline(never)]
+fn other_axes<E: Engine, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Axes, A::Error> {
+    let look = given.look(ParamKind::Axes)?;
+    if let (Look::Tensor, What::One(arg)) = (&look, given.what)
+        && let Some(axes) = numbers(given.engine, arg)?
+    {
+        return Ok(Axes::These(axes));
+    }
+    match look {
+        Look::None => Ok(Axes::All),
+        Look::List => {
+            let mut axes = SmallVec::new();
+            given.each(|at, arg| {
+                let look = arg.look(ParamKind::Axes)?;
+                match whole(given.engine, &look, arg)? {
+                    Some(axis) => axes.push(axis),
+                    None => return Err(wrong_item(&look, given.name, at, "an int").into()),
+                }
+                Ok(())
+            })?;
+            Ok(Axes::These(axes))
         }
-        match look {
-            Look::None => Ok(Axes::All),
-            Look::List => {
-                let mut axes = SmallVec::new();
-                given.each(|at, arg| {
-                    let look = arg.look(ParamKind::Axes)?;
-                    match whole(given.engine, &look, arg)? {
-                        Some(axis) => axes.push(axis),
-                        None => return Err(wrong_item(&look, given.name, at, "an int").into()),
-                    }
-                    Ok(())
-                })?;
-                Ok(Axes::These(axes))
-            }
-            _ => int(&given, ParamKind::Axes, "an axis or a list of axes").map(Axes::One),
-        }
+        _ => int(&given, ParamKind::Axes, "an axis or a list of axes").map(Axes::One),
     }
 }
 
 impl<S: Size> Bind<S> for Sizes<S> {
     const KIND: ParamKind = ParamKind::Sizes;
 
-    #[inline]
+    #[inline(always)]
     fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
-        if let Some(numbers) = given.plain_numbers() {
-            return Ok(Sizes::of_numbers(&numbers));
+        let mut numbers = SmallVec::new();
+        match given.plain_numbers(&mut numbers) {
+            true => Ok(Sizes::of_numbers(&numbers)),
+            false => other_sizes(given),
         }
-        let (engine, name) = (given.engine, given.name);
-        match (given.look(ParamKind::Sizes)?, given.what) {
-            (Look::List, _) => {
-                let mut numbers: SmallVec<[isize; 8]> = SmallVec::new();
-                let mut others: Vec<Extent<S>> = Vec::new();
-                given.each(|at, arg| {
-                    let extent = match arg.look(ParamKind::Sizes)? {
-                        Look::Int(n) if others.is_empty() && isize::try_from(n).is_ok() => {
-                            numbers.push(n as isize);
-                            return Ok(());
-                        }
-                        look => one_size(engine, look, arg, name, at)?,
-                    };
-                    // What is no plain number takes the numbers before it along.
-                    others.extend(numbers.drain(..).map(Extent::from));
-                    others.push(extent);
-                    Ok(())
-                })?;
-                Ok(match others.is_empty() {
-                    true => Sizes::from(numbers.as_slice()),
-                    false => others.into_iter().collect(),
-                })
-            }
-            (Look::Int(n), _) => match isize::try_from(n) {
-                Ok(n) => Ok(n.into()),
-                Err(_) => Err(wrong_item(&Look::<S>::Int(n), name, 0, "an int").into()),
-            },
-            (Look::Extent(extent), _) => Ok([extent.clone()].into_iter().collect()),
-            (Look::Symbol(symbol), _) => match engine.meaning(symbol) {
-                Some(size) => Ok([Extent::Is(size)].into_iter().collect()),
-                None => Err(undeclared(symbol, name).into()),
-            },
-            (Look::Tensor, What::One(arg)) => {
-                let extents = read_sizes(engine, arg.tensor()?.borrow(), 1, name)?;
-                Ok(extents.into_iter().collect())
-            }
-            (other, _) => Err(wrong(&other, name, "a list of ints").into()),
+    }
+}
+
+/// Sizes that are not all plain numbers.
+#[inline(never)]
+fn other_sizes<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+    given: Given<'_, E, A>,
+) -> Result<Sizes<S>, A::Error> {
+    let (engine, name) = (given.engine, given.name);
+    match (given.look(ParamKind::Sizes)?, given.what) {
+        (Look::List, _) => {
+            let mut numbers: SmallVec<[isize; 8]> = SmallVec::new();
+            let mut others: Vec<Extent<S>> = Vec::new();
+            given.each(|at, arg| {
+                let extent = match arg.look(ParamKind::Sizes)? {
+                    Look::Int(n) if others.is_empty() && isize::try_from(n).is_ok() => {
+                        numbers.push(n as isize);
+                        return Ok(());
+                    }
+                    look => one_size(engine, look, arg, name, at)?,
+                };
+                // What is no plain number takes the numbers before it along.
+                others.extend(numbers.drain(..).map(Extent::from));
+                others.push(extent);
+                Ok(())
+            })?;
+            Ok(match others.is_empty() {
+                true => Sizes::from(numbers.as_slice()),
+                false => others.into_iter().collect(),
+            })
         }
+        (Look::Int(n), _) => match isize::try_from(n) {
+            Ok(n) => Ok(n.into()),
+            Err(_) => Err(wrong_item(&Look::<S>::Int(n), name, 0, "an int").into()),
+        },
+        (Look::Extent(extent), _) => Ok([extent.clone()].into_iter().collect()),
+        (Look::Symbol(symbol), _) => match engine.meaning(symbol) {
+            Some(size) => Ok([Extent::Is(size)].into_iter().collect()),
+            None => Err(undeclared(symbol, name).into()),
+        },
+        (Look::Tensor, What::One(arg)) => {
+            let extents = read_sizes(engine, arg.tensor()?.borrow(), 1, name)?;
+            Ok(extents.into_iter().collect())
+        }
+        (other, _) => Err(wrong(&other, name, "a list of ints").into()),
     }
 }
 
@@ -433,6 +467,10 @@ impl<S: Size> Bind<S> for Items {
         let (engine, name) = (given.engine, given.name);
         let mut items = SmallVec::new();
         let one = |at: usize, arg: &A| -> Result<(), A::Error> {
+            if let Some(n) = arg.plain_number() {
+                items.push(Item::At(n));
+                return Ok(());
+            }
             let look = arg.look(ParamKind::Items)?;
             items.push(match look {
                 Look::None => Item::NewAxis,

@@ -62,7 +62,7 @@ impl<'g, E: Engine, A: Argument<E>> Given<'g, E, A> {
     }
 
     /// The short way to one whole number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn plain_number(&self) -> Option<isize> {
         match self.what {
             What::One(arg) => arg.plain_number(),
@@ -70,19 +70,21 @@ impl<'g, E: Engine, A: Argument<E>> Given<'g, E, A> {
         }
     }
 
-    /// The short way to a list of whole numbers.
-    #[inline]
-    pub(crate) fn plain_numbers(&self) -> Option<SmallVec<[isize; 8]>> {
-        let mut numbers = SmallVec::new();
+    /// The short way to a list of whole numbers, which are added; otherwise says so.
+    #[inline(always)]
+    pub(crate) fn plain_numbers(&self, into: &mut SmallVec<[isize; 8]>) -> bool {
         match self.what {
-            What::One(list) => list.plain_numbers(&mut numbers).then_some(numbers),
+            What::One(list) => list.plain_numbers(into),
             What::Rest(args) => {
                 for arg in args {
-                    numbers.push(arg.plain_number()?);
+                    match arg.plain_number() {
+                        Some(number) => into.push(number),
+                        None => return false,
+                    }
                 }
-                Some(numbers)
+                true
             }
-            What::Default(_) => None,
+            What::Default(_) => false,
         }
     }
 
@@ -122,26 +124,29 @@ pub struct Bound<'g, E, A> {
     engine: &'g E,
     entry: &'static Entry,
     tensors: Option<What<'g, A>>,
-    /// One for each parameter, and the last for a `fill_value`.
+    /// Those given by position, one for each parameter from the first on, where they are not all one list.
+    placed: &'g [A],
+    /// Those given otherwise: one for each parameter, and the last for a `fill_value`.
     slots: [Option<What<'g, A>>; MOST + 1],
     next: usize,
 }
 
 impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
     /// No arguments yet.
-    #[inline]
+    #[inline(always)]
     pub fn new(engine: &'g E, entry: &'static Entry) -> Bound<'g, E, A> {
         Bound {
             engine,
             entry,
             tensors: None,
+            placed: &[],
             slots: [None; MOST + 1],
             next: 0,
         }
     }
 
     /// Matches arguments to parameters; one too many, one missing or an unknown name is an error.
-    #[inline]
+    #[inline(always)]
     pub fn fill<N: AsRef<str>>(
         &mut self,
         positional: &'g [A],
@@ -167,11 +172,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
                 );
                 return Err(signature(Error::type_(message), entry).into());
             }
-            _ => {
-                for (slot, arg) in self.slots.iter_mut().zip(given) {
-                    *slot = Some(What::One(arg));
-                }
-            }
+            _ => self.placed = given,
         }
         for (name, arg) in named {
             self.name(name.as_ref(), arg)?;
@@ -205,7 +206,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
                 return Err(signature(Error::type_(message), entry));
             }
         };
-        if self.slots[at].is_some() {
+        if self.slots[at].is_some() || at < self.placed.len() {
             return twice(entry.params.get(at).map_or("fill_value", |p| p.name));
         }
         self.slots[at] = Some(What::One(arg));
@@ -218,7 +219,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
     }
 
     /// The tensor the operator is called on.
-    #[inline]
+    #[inline(always)]
     pub fn receiver(&mut self) -> Result<A::Tensor, A::Error> {
         match self.tensors {
             Some(What::One(arg)) => literal(self.engine, arg, self.entry.receiver),
@@ -251,7 +252,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
     }
 
     /// The next parameter, which is a tensor.
-    #[inline]
+    #[inline(always)]
     pub fn tensor(&mut self) -> Result<A::Tensor, A::Error> {
         let given = self.given()?;
         match given.what {
@@ -261,7 +262,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
     }
 
     /// The next parameter, which is not a tensor.
-    #[inline]
+    #[inline(always)]
     pub fn take<T: Bind<E::Size>>(&mut self) -> Result<T, A::Error> {
         let given = self.given()?;
         let entry = self.entry;
@@ -273,15 +274,24 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
         })
     }
 
-    #[inline]
+    /// What was given for a parameter.
+    #[inline(always)]
+    fn slot(&self, at: usize) -> Option<What<'g, A>> {
+        match self.placed.get(at) {
+            Some(arg) => Some(What::One(arg)),
+            None => self.slots[at],
+        }
+    }
+
+    #[inline(always)]
     fn given(&mut self) -> Result<Given<'g, E, A>, Error> {
         let at = self.next;
         self.next += 1;
         let Some(param) = self.entry.params.get(at) else {
             return Err(Error::argument("the operator reads more than it takes"));
         };
-        let fill = self.slots[self.entry.params.len()];
-        match (self.slots[at], param.default) {
+        let fill = self.slot(self.entry.params.len());
+        match (self.slot(at), param.default) {
             (Some(what), _) => Ok(what),
             (None, Some(default)) => Ok(What::Default(default)),
             (None, None) => Err(self.missing(param.name)),
@@ -302,7 +312,7 @@ impl<'g, E: Engine, A: Argument<E>> Bound<'g, E, A> {
 }
 
 /// The tensors at the front of the arguments, and what is left.
-#[inline]
+#[inline(always)]
 #[allow(clippy::type_complexity)]
 fn tensors<'g, E: Engine, A: Argument<E>>(
     arity: Arity,

@@ -18,7 +18,7 @@ use crate::table::{Kind, ParamKind};
 pub const DEEPEST: usize = 64;
 
 /// A tensor from whatever stands for one.
-#[inline]
+#[inline(always)]
 pub fn literal<E: Engine, A: Argument<E>>(
     engine: &E,
     arg: &A,
@@ -27,6 +27,16 @@ pub fn literal<E: Engine, A: Argument<E>>(
     if let Some(tensor) = arg.plain_tensor() {
         return Ok(tensor);
     }
+    other(engine, arg, name)
+}
+
+/// A tensor from what is none of the engine's own.
+#[inline(never)]
+fn other<E: Engine, A: Argument<E>>(
+    engine: &E,
+    arg: &A,
+    name: &'static str,
+) -> Result<A::Tensor, A::Error> {
     match arg.look(ParamKind::Tensor)? {
         Look::Tensor => arg.tensor(),
         _ => of_numbers(engine, arg, name).map(A::Tensor::from),

@@ -125,6 +125,23 @@ impl<E: Engine> Operator<E> for Moveaxis {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
+        if let (Axes::One(source), Axes::One(destination)) = (&self.source, &self.destination) {
+            let place = |axis: isize, argument| {
+                resolve_axis(axis, rank, argument, || engine.shape_text(x))
+                    .map_err(|error| error.at_item(0))
+            };
+            let (from, to) = (
+                place(*source, "source")?,
+                place(*destination, "destination")?,
+            );
+            return engine.view(x, rank, |out| {
+                let among_others = out - usize::from(out > to);
+                Axis::Of(match out == to {
+                    true => from,
+                    false => among_others + usize::from(among_others >= from),
+                })
+            });
+        }
         let all = |axes: &Axes, argument| {
             let given: SmallVec<[isize; 8]> = match axes.given() {
                 Some(given) => given.into(),

@@ -45,10 +45,10 @@ impl<E: Engine> Operator<E> for Reshape<E::Size> {
         Some(&self.shape)
     }
 
+    #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         if engine.is_one_run(inputs[0]) {
-            let new = fitted(engine, inputs[0], &self.shape)?;
-            return engine.view_of_run(inputs[0], self.shape.len(), |at| new.size(at));
+            return of_run(engine, inputs[0], &self.shape);
         }
         let (shape, groups) = match_up(engine, inputs[0], &self.shape)?;
         rearrange(engine, inputs[0], &shape, &groups)
@@ -62,8 +62,12 @@ impl<E: Engine> Operator<E> for View<E::Size> {
         Some(&self.shape)
     }
 
+    #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
+        if engine.is_one_run(x) {
+            return of_run(engine, x, &self.shape);
+        }
         let (shape, groups) = match_up(engine, x, &self.shape)?;
         for group in &groups {
             if group.from.len() > 1 && engine.merges(x, group.from.clone()) == Truth::No {
@@ -103,11 +107,29 @@ impl<E: Engine> Operator<E> for Flatten {
                 .note("input shape", engine.shape_text(x)));
         }
         let merged = stop - start;
+        if engine.is_one_run(x) {
+            // The product is part of one that the tensor has.
+            let sizes = (start..=stop).map(|axis| engine.size(x, axis));
+            let size = sizes.fold(E::Size::from(1), |product, size| {
+                product.times(&size).unwrap_or(product)
+            });
+            return engine.view_of_run(x, rank - merged, |out| match out {
+                _ if out == start => size.clone(),
+                _ => engine.size(x, if out > start { out + merged } else { out }),
+            });
+        }
         engine.view(x, rank - merged, |out| match out {
             _ if out == start && merged > 0 => Axis::Merge(start..stop + 1),
             _ => Axis::Of(if out > start { out + merged } else { out }),
         })
     }
+}
+
+/// One run of memory under other sizes.
+#[inline]
+fn of_run<E: Engine>(engine: &E, x: &E::Value, shape: &Sizes<E::Size>) -> Result<E::Value> {
+    let new = fitted(engine, x, shape)?;
+    engine.view_of_run(x, shape.len(), |at| new.size(at))
 }
 
 /// The tensor and its axis of that number; without one, the tensor flat and its only axis.

@@ -7,7 +7,7 @@ use crate::axis::Axis;
 use crate::engine::{Condition, Engine};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::params::{Axes, Item, Items};
+use crate::params::{Axes, Item, Items, resolve_axis};
 use crate::rules::index_range;
 use crate::size::Size;
 
@@ -38,11 +38,15 @@ impl<E: Engine> Operator<E> for Slice {
                 .note("shape", engine.shape_text(x))
                 .note("index", &self.items)
         };
-        let indexed = items
-            .iter()
-            .filter(|i| matches!(i, Item::At(_) | Item::Range { .. }))
-            .count();
-        if items.iter().filter(|i| matches!(i, Item::Rest)).count() > 1 {
+        let (mut indexed, mut rests) = (0, 0);
+        for item in items {
+            match item {
+                Item::At(_) | Item::Range { .. } => indexed += 1,
+                Item::Rest => rests += 1,
+                Item::NewAxis => {}
+            }
+        }
+        if rests > 1 {
             return Err(blame(
                 Error::argument("the index has more than one `...`")
                     .help("leave one; it stands for all axes not mentioned"),
@@ -59,8 +63,7 @@ impl<E: Engine> Operator<E> for Slice {
         // Single indices of axes whose sizes are not known yet.
         let mut open: SmallVec<[(usize, isize); 2]> = SmallVec::new();
         let mut axis = 0;
-        let rest = (!items.contains(&Item::Rest)).then_some(&Item::Rest);
-        for (place, &item) in items.iter().chain(rest).enumerate() {
+        for (place, &item) in items.iter().enumerate() {
             let blame = |error: Error| blame(error.at_item(place));
             match item {
                 Item::NewAxis => {
@@ -86,6 +89,10 @@ impl<E: Engine> Operator<E> for Slice {
                 }
             }
             axis += 1;
+        }
+        // Without a `...` there is one at the end.
+        if rests == 0 {
+            shaped.extend((axis..rank).map(Axis::Of));
         }
         let cut;
         let x = match open.is_empty() {
@@ -172,8 +179,7 @@ impl<E: Engine> Operator<E> for Flip {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
-        let flipped = self.axis.resolve(engine, x)?;
-        engine.view(x, rank, |out| match flipped.contains(&out) {
+        let axis = |out: usize, flipped: bool| match flipped {
             true => Axis::Range {
                 of: out,
                 start: None,
@@ -182,6 +188,13 @@ impl<E: Engine> Operator<E> for Flip {
             }
             .settled(|axis| engine.size(x, axis)),
             false => Axis::Of(out),
-        })
+        };
+        if let Axes::One(one) = self.axis {
+            let one = resolve_axis(one, rank, "axis", || engine.shape_text(x))
+                .map_err(|error| error.at_item(0))?;
+            return engine.view(x, rank, |out| axis(out, out == one));
+        }
+        let flipped = self.axis.resolve(engine, x)?;
+        engine.view(x, rank, |out| axis(out, flipped.contains(&out)))
     }
 }

@@ -29,39 +29,56 @@ impl<E: Engine> Operator<E> for Squeeze {
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
         let rank = engine.rank(x)?;
-        let mut dropped = self.axis.resolve(engine, x)?;
-        match self.axis {
-            Axes::All => {
-                let unclear = |axis: &&usize| engine.size(x, **axis).is(1) == Truth::Unknown;
-                if let Some(&axis) = dropped.iter().find(unclear) {
-                    let size = engine.size(x, axis);
-                    return Err(Error::too_early(format!(
-                        "axis {axis} has size {size}, and whether that is 1 is not known yet"
-                    ))
-                    .at_axis(axis)
-                    .help("name the axes to drop"));
-                }
-                dropped.retain(|axis| engine.size(x, *axis).is(1) == Truth::Yes);
-            }
-            _ => {
-                for &axis in &dropped {
-                    let size = engine.size(x, axis);
-                    engine.require(Condition::Same(size.clone(), 1.into()), || {
-                        Error::shape(format!(
-                            "axis {axis} has size {size}, and only an axis of size 1 can be dropped"
-                        ))
-                        .at_argument("axis")
-                        .at_axis(axis)
-                        .sizes(1, &size)
-                        .note("shape", engine.shape_text(x))
-                        .help("`reshape` merges it with a neighbour, `slice` picks one index")
-                    })?;
+        let mut kept: SmallVec<[usize; 8]> = SmallVec::new();
+        let Some(given) = self.axis.given() else {
+            for axis in 0..rank {
+                match engine.size(x, axis).is(1) {
+                    Truth::Yes => {}
+                    Truth::No => kept.push(axis),
+                    Truth::Unknown => return Err(unclear(axis, &engine.size(x, axis))),
                 }
             }
+            return engine.view(x, kept.len(), |out| Axis::Of(kept[out]));
+        };
+        if let [one] = given {
+            let axis = resolve_axis(*one, rank, "axis", || engine.shape_text(x))
+                .map_err(|error| error.at_item(0))?;
+            require_one(engine, x, axis)?;
+            return engine.view(x, rank - 1, |out| Axis::Of(out + usize::from(out >= axis)));
         }
-        let kept: SmallVec<[usize; 8]> = (0..rank).filter(|axis| !dropped.contains(axis)).collect();
+        let dropped = self.axis.resolve(engine, x)?;
+        for &axis in &dropped {
+            require_one(engine, x, axis)?;
+        }
+        kept.extend((0..rank).filter(|axis| !dropped.contains(axis)));
         engine.view(x, kept.len(), |out| Axis::Of(kept[out]))
     }
+}
+
+/// Whether an axis is dropped is not known yet.
+#[cold]
+fn unclear<S: Size>(axis: usize, size: &S) -> Error {
+    Error::too_early(format!(
+        "axis {axis} has size {size}, and whether that is 1 is not known yet"
+    ))
+    .at_axis(axis)
+    .help("name the axes to drop")
+}
+
+/// Requires that an axis can be dropped.
+#[inline]
+fn require_one<E: Engine>(engine: &E, x: &E::Value, axis: usize) -> Result<()> {
+    let size = engine.size(x, axis);
+    engine.require(Condition::Same(size.clone(), 1.into()), || {
+        Error::shape(format!(
+            "axis {axis} has size {size}, and only an axis of size 1 can be dropped"
+        ))
+        .at_argument("axis")
+        .at_axis(axis)
+        .sizes(1, &size)
+        .note("shape", engine.shape_text(x))
+        .help("`reshape` merges it with a neighbour, `slice` picks one index")
+    })
 }
 
 impl<E: Engine> Operator<E> for Unsqueeze {

@@ -284,7 +284,8 @@ macro_rules! operator_table {
             use crate::table::{Kind, bind, outcome};
             use super::*;
 
-            $(pub(super) fn $ename<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+            $(#[inline(always)]
+            pub(super) fn $ename<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
                 bound: &mut Bound<'_, E, A>,
             ) -> Result<A::Output, A::Error> {
@@ -301,7 +302,8 @@ macro_rules! operator_table {
                 let each = tensors.iter().map(one).collect::<crate::error::Result<_>>()?;
                 A::many(each, &tensors)
             })*
-            $(pub(super) fn $name<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+            $(#[inline(always)]
+            pub(super) fn $name<S: Size, E: Engine<Size = S>, A: Argument<E>>(
                 engine: &E,
                 bound: &mut Bound<'_, E, A>,
             ) -> Result<A::Output, A::Error> {
@@ -345,6 +347,29 @@ macro_rules! operator_table {
                 return Err(crate::call::unknown("").into());
             };
             let mut bound = crate::call::Bound::new(engine, entry);
+            match bound.fill(positional, named) {
+                Ok(()) => run(engine, &mut bound),
+                Err(failure) => Err(failure),
+            }
+            .map_err(|failure| crate::call::Failure::within(failure, entry.name))
+        }
+
+        /// Runs a line of the table, given by its place and compiled for it, with arguments by position; the first
+        /// line stands for one that is not there.
+        #[inline(always)]
+        pub fn call_line<
+            const LINE: usize,
+            S: crate::size::Size,
+            E: crate::engine::Engine<Size = S>,
+            A: crate::call::Argument<E>,
+        >(
+            engine: &E,
+            positional: &[A],
+        ) -> Result<A::Output, A::Error> {
+            let entry = const { &TABLE[if LINE < TABLE.len() { LINE } else { 0 }] };
+            let run = const { Calls::<E, A>::TABLE[if LINE < TABLE.len() { LINE } else { 0 }] };
+            let mut bound = crate::call::Bound::new(engine, entry);
+            let named: &[(&str, A)] = &[];
             match bound.fill(positional, named) {
                 Ok(()) => run(engine, &mut bound),
                 Err(failure) => Err(failure),

@@ -45,7 +45,7 @@ pub enum How {
 
 impl Entry {
     /// Whether the sizes, axes or items may be given one by one: they are the only parameter.
-    pub fn is_variadic(&self) -> bool {
+    pub const fn is_variadic(&self) -> bool {
         match self.params {
             [only] => only.kind.is_a_list(),
             _ => false,
@@ -162,7 +162,7 @@ impl Entry {
 }
 
 impl ParamKind {
-    fn is_a_list(self) -> bool {
+    const fn is_a_list(self) -> bool {
         matches!(self, ParamKind::Sizes | ParamKind::Axes | ParamKind::Items)
     }
 }

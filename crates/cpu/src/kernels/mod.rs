@@ -13,6 +13,7 @@
 pub mod add;
 pub mod cast;
 pub mod compare;
+pub mod concat;
 pub mod copy;
 pub mod gather;
 pub mod index;

@@ -55,19 +55,28 @@ const PARTS: usize = 4;
 /// assert_eq!(columns, [1, 4, 2, 5, 3, 6]);
 /// ```
 pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
+    // SAFETY: passed on unchanged.
+    unsafe { copy_part(src, dst, width, 0) }
+}
+
+/// As [`copy`], where `dst` is part of an output of `total` bytes that is written along with it.
+///
+/// # Safety
+/// As for [`copy`].
+pub(crate) unsafe fn copy_part(src: Block<'_>, dst: BlockMut<'_>, width: usize, total: usize) {
     debug_assert_eq!(src.sizes, dst.sizes);
     let axes = src.sizes.iter().zip(src.strides).zip(dst.strides);
     let axes = axes.map(|((&size, &src), &dst)| (size, src, dst));
     // SAFETY: the caller's.
-    unsafe { copy_axes(src.start, dst.start, width, axes) }
+    unsafe { copy_axes(src.start, dst.start, width, total, axes) }
 }
 
-/// As [`copy`], over axes of which each has a size and its strides in source and destination, in elements.
+/// As [`copy_part`], over axes of which each has a size and its strides in source and destination, in elements.
 ///
 /// # Safety
 /// As for [`copy`].
 #[inline]
-pub(crate) unsafe fn copy_axes<A>(src: *const u8, dst: *mut u8, width: usize, axes: A)
+pub(crate) unsafe fn copy_axes<A>(src: *const u8, dst: *mut u8, width: usize, total: usize, axes: A)
 where
     A: DoubleEndedIterator<Item = (usize, isize, isize)> + Clone,
 {
@@ -75,7 +84,7 @@ where
     unsafe {
         match Few::of(width, axes.clone().rev()) {
             Some(few) => few.copy(src, dst),
-            None => any(src, dst, width, axes),
+            None => any(src, dst, width, total, axes),
         }
     }
 }
@@ -105,7 +114,7 @@ where
                     left /= size.max(1) as isize;
                     (size, stride, left)
                 });
-                any(src, dst, width, each);
+                any(src, dst, width, 0, each);
             }
         }
     }
@@ -117,6 +126,7 @@ unsafe fn any(
     src: *const u8,
     dst: *mut u8,
     width: usize,
+    total: usize,
     axes: impl Iterator<Item = (usize, isize, isize)>,
 ) {
     let Some(simple) = collapse::simplest(src, dst, width, axes) else {
@@ -128,7 +138,7 @@ unsafe fn any(
         return unsafe { strided::copy(&simple.axes, simple.src, simple.dst, simple.cell) };
     }
     // SAFETY: as above.
-    unsafe { large(&simple, bytes, stream::threshold()) }
+    unsafe { large(&simple, bytes, total.max(bytes), stream::last_cache()) }
 }
 
 /// As [`copy`], but that the target is left to memory, not to the cache: for somebody else to read.
@@ -140,8 +150,23 @@ pub(crate) unsafe fn copy_past_cache(src: Block<'_>, dst: BlockMut<'_>, width: u
     let axes = axes.map(|((&size, &src), &dst)| (size, src, dst));
     if let Some(simple) = collapse::simplest(src.start, dst.start, width, axes) {
         // SAFETY: K1, K3 and K4 carry over to the simplest form.
-        unsafe { large(&simple, simple.bytes(), 0) }
+        unsafe { large(&simple, simple.bytes(), 0, 0) }
     }
+}
+
+/// Whether an output of `total` bytes stays in the last cache.
+pub(super) fn stays_in_cache(total: usize) -> bool {
+    total < plan::stays_in_order(stream::last_cache())
+}
+
+/// Copies `bytes` from `src`, which is near, to `dst`, which is not to stay in the caches.
+///
+/// # Safety
+/// Both stretches lie inside live allocations and do not overlap; the source is initialised.
+pub(super) unsafe fn write_past_cache(src: *const u8, dst: *mut u8, bytes: usize) {
+    // SAFETY: passed on unchanged (K1, K3, K4).
+    unsafe { stream::stream(src, dst, bytes) };
+    stream::fence();
 }
 
 /// Fills `count` elements of `pattern.len()` bytes each, one after the other, with `pattern`.
@@ -175,11 +200,11 @@ struct Job<'a> {
 // SAFETY: the source is only read, and threads write blocks that share no cell (K3).
 unsafe impl Sync for Job<'_> {}
 
-/// A copy worth planning, streamed when it writes `stream_from` bytes or more. Out of line, so that small
-/// copies do not pay for the staging area.
+/// A copy worth planning, streamed when an output of `total` bytes is too large for a last cache of `cache`. Out of
+/// line, so that small copies do not pay for the staging area.
 #[inline(never)]
-unsafe fn large(simple: &Simplest, bytes: usize, stream_from: usize) {
-    let plan = Plan::new(simple, bytes, stream_from);
+unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
+    let plan = Plan::new(simple, bytes, total, cache);
     let job = Job { plan, simple };
     let blocks = job.plan.blocks();
     let threads = if bytes < THREADED {

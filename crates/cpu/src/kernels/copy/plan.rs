@@ -71,9 +71,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Cuts a copy of `bytes` into blocks, streamed from `stream_from` bytes on.
-    pub(super) fn new(simple: &Simplest, bytes: usize, stream_from: usize) -> Plan {
-        let mut plan = Plan::choose(simple, bytes >= stream_from);
+    /// Cuts a copy into blocks: `bytes` of an output of `total`, with a last cache of `cache` bytes.
+    pub(super) fn new(simple: &Simplest, bytes: usize, total: usize, cache: usize) -> Plan {
+        let mut plan = Plan::choose(simple, total >= stays(&simple.axes, cache));
         plan.ahead = bytes >= AHEAD;
         plan
     }
@@ -172,6 +172,23 @@ impl Plan {
     pub(super) fn blocks(&self) -> usize {
         self.steps.iter().map(|step| step.count).product()
     }
+}
+
+/// How large an output may be to stay in a cache of `cache` bytes with what is still to be read. A source that is read
+/// in order, or over and over, has little; one that is read here and there has lines that are wanted again. The bounds
+/// are where writing past the caches was measured to overtake.
+fn stays(axes: &[Axis], cache: usize) -> usize {
+    let in_order = axes.len() == 1 || axes.iter().any(|axis| axis.src == 0);
+    if in_order {
+        stays_in_order(cache)
+    } else {
+        cache / 8 * 3
+    }
+}
+
+/// As [`stays`], of a source that is read in order.
+pub(super) fn stays_in_order(cache: usize) -> usize {
+    cache / 4 * 3
 }
 
 /// The first axis from which on the destination is packed.

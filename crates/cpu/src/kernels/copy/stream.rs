@@ -1,5 +1,5 @@
-//! Writes that pass the caches by. An output larger than the last cache would only push out what is there,
-//! and an ordinary store reads each line before it overwrites it; non-temporal stores do neither.
+//! Writes that pass the caches by. An output larger than the last cache would only push out what is there, its own
+//! source first.
 
 use std::sync::OnceLock;
 
@@ -58,15 +58,13 @@ pub(super) fn fence() {
     }
 }
 
-/// The size of an output, in bytes, from which streaming pays: half of the last cache, where an ordinary
-/// copy starts to push its own source out.
-pub(super) fn threshold() -> usize {
+/// The size of the last cache in bytes, as Linux tells it; elsewhere a guess.
+pub(super) fn last_cache() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| last_cache().unwrap_or(32 << 20) / 2)
+    *BYTES.get_or_init(|| told().unwrap_or(32 << 20))
 }
 
-/// The size of the last cache, as Linux tells it.
-fn last_cache() -> Option<usize> {
+fn told() -> Option<usize> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok()?;
     let kib: usize = text.trim().strip_suffix('K')?.parse().ok()?;
     kib.checked_mul(1 << 10).filter(|&bytes| bytes >= 1 << 20)

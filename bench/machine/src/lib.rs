@@ -1,14 +1,10 @@
-//! What the machine can do at most: fills, copies and reads of warm memory on huge pages, by plain loops and by stores
-//! that pass the cache, whichever is faster. `bench/speed.py` asks it in turns with the libraries that it times.
-//!
-//! A request is a line, `fill BYTES THREADS`, with `fill`, `copy` or `read`; the answer is the nanoseconds it took, the
-//! best of a few runs.
+//! What a machine's memory can do at most: fills, copies and reads of warm memory on huge pages, by plain loops and by
+//! stores that pass the cache, whichever is faster.
 
 use std::hint::black_box;
-use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
-use stridewise::pool::Buffer;
+use stridewise_cpu::pool::Buffer;
 
 /// The line of a cache.
 const LINE: usize = 64;
@@ -100,17 +96,13 @@ fn shared(
 /// The ways to do what is asked for; none if it is not known.
 fn ways(name: &str) -> Vec<fn(&mut [Line], &[Line])> {
     match name {
-        "fill" => vec![
-            |to, _| to.fill(black_box(Line([7; 8]))),
-            |to, _| {
-                let value = black_box(Line([7; 8]));
-                stream(to, |_| value);
-            },
-        ],
-        "copy" => vec![
-            |to, from| to.copy_from_slice(from),
-            |to, from| stream(to, |at| from[at]),
-        ],
+        "fill" => vec![|to, _| to.fill(black_box(Line([7; 8]))), |to, _| {
+            let value = black_box(Line([7; 8]));
+            stream(to, |_| value);
+        }],
+        "copy" => vec![|to, from| to.copy_from_slice(from), |to, from| {
+            stream(to, |at| from[at])
+        }],
         "read" => vec![|_, from| {
             black_box(read(from));
         }],
@@ -118,53 +110,48 @@ fn ways(name: &str) -> Vec<fn(&mut [Line], &[Line])> {
     }
 }
 
-fn fastest(name: &str, to: &mut Room, from: &mut Room, bytes: usize, threads: usize) -> Duration {
-    let lines = bytes.div_ceil(LINE).max(1);
-    let threads = if bytes < SMALL { 1 } else { threads };
-    let (to, from) = (&mut to.lines()[..lines], &from.lines()[..lines]);
-    let mut best = Duration::MAX;
-    for way in ways(name) {
-        shared(to, from, threads, way);
-        // What is over sooner than a clock can tell is done many times.
-        let times = (SMALL / bytes.max(1)).clamp(1, 1000) as u32;
-        let begun = Instant::now();
-        while begun.elapsed() < BURST {
-            let start = Instant::now();
-            for _ in 0..times {
-                shared(black_box(to), from, threads, way);
-            }
-            best = best.min(start.elapsed() / times);
-        }
-    }
-    best
+/// Two rooms of memory, and what is done with them.
+pub struct Machine {
+    to: Room,
+    from: Room,
+    bytes: usize,
 }
 
-fn main() -> std::io::Result<()> {
-    let most = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut rooms: Option<(Room, Room, usize)> = None;
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let (name, bytes, threads) = match words[..] {
-            [name, bytes, threads] => (name, bytes.parse::<usize>(), threads.parse::<usize>()),
-            _ => ("", Ok(0), Ok(0)),
-        };
-        let (Ok(bytes), Ok(threads), false) = (bytes, threads, ways(name).is_empty()) else {
-            eprintln!("not `fill BYTES THREADS`, with fill, copy or read: {line}");
-            continue;
-        };
-        if rooms.as_ref().is_none_or(|(_, _, there)| *there < bytes) {
-            rooms = Room::new(bytes)
-                .zip(Room::new(bytes))
-                .map(|(to, from)| (to, from, bytes));
-        }
-        let Some((to, from, _)) = &mut rooms else {
-            eprintln!("no memory for {bytes} bytes");
-            continue;
-        };
-        let best = fastest(name, to, from, bytes, threads.clamp(1, most));
-        println!("{}", best.as_nanos().max(1));
-        std::io::stdout().flush()?;
+impl Machine {
+    /// Rooms for so many bytes each; none where there is no such memory.
+    pub fn new(bytes: usize) -> Option<Machine> {
+        let (to, from) = (Room::new(bytes)?, Room::new(bytes)?);
+        Some(Machine { to, from, bytes })
     }
-    Ok(())
+
+    /// How many bytes a room has.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How long `fill`, `copy` or `read` of the first `bytes` takes on so many threads, the best of runs for a moment; none
+    /// for another word, or more bytes than there are.
+    pub fn fastest(&mut self, work: &str, bytes: usize, threads: usize) -> Option<Duration> {
+        let lines = bytes.div_ceil(LINE).max(1);
+        let most = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if bytes < SMALL { 1 } else { threads.clamp(1, most) };
+        let to = self.to.lines().get_mut(..lines)?;
+        let from = self.from.lines().get(..lines)?;
+        let mut best = None;
+        for way in ways(work) {
+            shared(to, from, threads, way);
+            // What is over sooner than a clock can tell is done many times.
+            let times = (SMALL / bytes.max(1)).clamp(1, 1000) as u32;
+            let begun = Instant::now();
+            while begun.elapsed() < BURST {
+                let start = Instant::now();
+                for _ in 0..times {
+                    shared(black_box(to), from, threads, way);
+                }
+                let took = start.elapsed() / times;
+                best = Some(best.map_or(took, |best: Duration| best.min(took)));
+            }
+        }
+        best
+    }
 }

@@ -1,0 +1,185 @@
+//! Parts side by side along an axis of one packed output. Along the first axis, or where each part has long rows, the
+//! parts are copied one after the other. Short rows would come back to every line of the output once for each part, so
+//! there the output is cut along the axes before: all parts of a piece that fits a near cache, then the next piece.
+
+use core::mem::MaybeUninit;
+use smallvec::SmallVec;
+
+use super::copy::{copy, copy_part, stays_in_cache, write_past_cache};
+use super::{Block, BlockMut, threads};
+
+/// Bytes of a piece: a part of the second cache, which holds what is read as well.
+const PIECE: usize = 128 << 10;
+/// A row this long is as well written by itself.
+const LONG_ROW: usize = 2 << 10;
+/// Below this many bytes one pass over the output for each part is no loss.
+pub(crate) const SMALL: usize = 128 << 10;
+
+/// Where a piece is put together.
+#[repr(align(64))]
+struct Stage {
+    _bytes: [u8; PIECE],
+}
+
+/// Writes `parts` side by side along `axis` of `dst`, which is packed. Elements are `width` bytes.
+///
+/// # Safety
+/// The sizes of the parts along `axis` add up to that of `dst`, and all others agree. K1, K2 and K4 hold for the parts;
+/// K1, K2 and K3 for `dst`.
+pub unsafe fn concat(parts: &[Block<'_>], dst: BlockMut<'_>, axis: usize, width: usize) {
+    let bytes = dst.sizes.iter().product::<usize>() * width;
+    // SAFETY: passed on unchanged.
+    unsafe { side_by_side(parts, dst, axis, width, !stays_in_cache(bytes)) }
+}
+
+/// As [`concat`]; pieces are put together in a stage and written past the caches, or where they belong.
+unsafe fn side_by_side(
+    parts: &[Block<'_>],
+    dst: BlockMut<'_>,
+    axis: usize,
+    width: usize,
+    staged: bool,
+) {
+    let total = dst.sizes.iter().product::<usize>() * width;
+    let row = |part: &Block<'_>| part.sizes[axis..].iter().product::<usize>() * width;
+    let long = total < SMALL || axis == 0 || parts.iter().all(|part| row(part) >= LONG_ROW);
+    let cut = if long {
+        None
+    } else {
+        Cut::of(dst.sizes, axis, width)
+    };
+    let side = Side {
+        parts,
+        dst,
+        axis,
+        width,
+        total,
+        staged,
+    };
+    match cut {
+        // SAFETY: passed on unchanged.
+        None => unsafe { side.by_side(dst.start) },
+        Some(cut) => {
+            let pieces = cut.pieces(dst.sizes);
+            // SAFETY: each piece is written once, by one thread, and lies inside the output (K1, K3).
+            threads::each(pieces, |piece| unsafe { side.piece(&cut, piece) });
+        }
+    }
+}
+
+/// Which axis is cut into pieces, and how many of its indices each has.
+struct Cut {
+    axis: usize,
+    indices: usize,
+}
+
+impl Cut {
+    /// The first axis before `axis` of which one index is no more than a piece; none where even a row is more.
+    fn of(sizes: &[usize], axis: usize, width: usize) -> Option<Cut> {
+        let bytes = |i: usize| sizes[i + 1..].iter().product::<usize>() * width;
+        let axis = (0..axis).find(|&i| bytes(i) <= PIECE)?;
+        let indices = (PIECE / bytes(axis).max(1)).min(sizes[axis]);
+        Some(Cut { axis, indices })
+    }
+
+    fn pieces(&self, sizes: &[usize]) -> usize {
+        let before: usize = sizes[..self.axis].iter().product();
+        before * sizes[self.axis].div_ceil(self.indices)
+    }
+}
+
+/// What is put side by side.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    parts: &'a [Block<'a>],
+    dst: BlockMut<'a>,
+    axis: usize,
+    width: usize,
+    /// Bytes of the whole output.
+    total: usize,
+    staged: bool,
+}
+
+// SAFETY: the parts are only read, and threads write pieces that share no cell (K3).
+unsafe impl Sync for Side<'_> {}
+
+impl Side<'_> {
+    /// Copies one part after the other to an output that starts at `start`.
+    unsafe fn by_side(&self, start: *mut u8) {
+        let mut before = 0;
+        for part in self.parts {
+            let at = before * self.dst.strides[self.axis].unsigned_abs() * self.width;
+            let dst = BlockMut {
+                start: start.wrapping_add(at),
+                sizes: part.sizes,
+                strides: self.dst.strides,
+            };
+            // SAFETY: the part lies inside the output, beside those before (K1, K3).
+            unsafe { copy_part(*part, dst, self.width, self.total) };
+            before += part.sizes[self.axis];
+        }
+    }
+
+    /// Writes the piece with that number.
+    unsafe fn piece(&self, cut: &Cut, number: usize) {
+        let Side {
+            parts,
+            dst,
+            axis,
+            width,
+            staged,
+            ..
+        } = *self;
+        let across = dst.sizes[cut.axis].div_ceil(cut.indices);
+        let first = number % across * cut.indices;
+        let indices = cut.indices.min(dst.sizes[cut.axis] - first);
+        // How far the piece is from the start, in elements, where axes before the cut one have these strides.
+        let offset = |strides: &[isize]| {
+            let mut left = number / across;
+            let mut offset = first as isize * strides[cut.axis];
+            for i in (0..cut.axis).rev() {
+                offset += (left % dst.sizes[i]) as isize * strides[i];
+                left /= dst.sizes[i];
+            }
+            offset * width as isize
+        };
+        let to = dst.start.wrapping_offset(offset(dst.strides));
+        let bytes = indices * dst.sizes[cut.axis + 1..].iter().product::<usize>() * width;
+        let mut stage = MaybeUninit::<Stage>::uninit();
+        let start = if staged {
+            stage.as_mut_ptr().cast()
+        } else {
+            to
+        };
+        let strides = &dst.strides[cut.axis..];
+        let mut sizes = SmallVec::<[usize; 8]>::from_slice(&dst.sizes[cut.axis..]);
+        sizes[0] = indices;
+        let inner = axis - cut.axis;
+        let mut before = 0;
+        for part in parts {
+            sizes[inner] = part.sizes[axis];
+            let at = before * dst.strides[axis].unsigned_abs() * width;
+            let from = Block {
+                start: part.start.wrapping_offset(offset(part.strides)),
+                sizes: &sizes,
+                strides: &part.strides[cut.axis..],
+            };
+            let to = BlockMut {
+                start: start.wrapping_add(at),
+                sizes: &sizes,
+                strides,
+            };
+            // SAFETY: `first + indices` is at most the size of the cut axis, so that what is read lies inside the part, and
+            // what is written inside the piece (K1, K3): `bytes` from `start`, for which the stage has room.
+            unsafe { copy(from, to, width) };
+            before += part.sizes[axis];
+        }
+        if staged {
+            // SAFETY: the parts have filled the piece (K4), which lies in the output and is written here alone (K1, K3).
+            unsafe { write_past_cache(start, to, bytes) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

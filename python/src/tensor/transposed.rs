@@ -1,0 +1,110 @@
+//! `x.T` and `x.mT`: attributes that are views, read as often as operators are called and by as short a way.
+
+use std::ffi::{CStr, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use stridewise::prelude::*;
+use stridewise::size::tuple;
+use stridewise::{Error, Result, Var};
+
+use crate::errors::{OrRaise, exception};
+use crate::gradients;
+use crate::tensor::{PyTensor, object_of};
+
+/// The axes reversed.
+unsafe extern "C" fn reversed(x: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
+    // SAFETY: the descriptor checks that it is a tensor, and the interpreter's lock is held.
+    unsafe { view(x, |x| x.transpose(..), |x| x.transpose(..)) }
+}
+
+/// The last two axes swapped.
+unsafe extern "C" fn swapped(x: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
+    let last_two = |x: &Tensor| match x.rank() {
+        0 | 1 => Err(too_few(x)),
+        _ => x.swapaxes(-2, -1),
+    };
+    let noted = |x: &Var<Cpu>| match x.value().rank() {
+        0 | 1 => Err(too_few(x.value())),
+        _ => x.swapaxes(-2, -1),
+    };
+    // SAFETY: as above.
+    unsafe { view(x, last_two, noted) }
+}
+
+#[cold]
+fn too_few(x: &Tensor) -> Error {
+    let rank = x.rank();
+    let message = format!("the last two axes are swapped, but the tensor has rank {rank}");
+    let error = Error::shape(message).within("mT").sizes(2, rank);
+    error.note("shape", tuple(x.shape()))
+}
+
+/// A view as an attribute gives it: of the tensor alone, or of one with a history. PyO3 is told that the lock is held
+/// only where it matters.
+///
+/// # Safety
+/// The object is a tensor, and the interpreter's lock is held.
+#[inline(always)]
+unsafe fn view(
+    x: *mut ffi::PyObject,
+    plain: impl Fn(&Tensor) -> Result<Tensor>,
+    noted: impl Fn(&Var<Cpu>) -> Result<Var<Cpu>>,
+) -> *mut ffi::PyObject {
+    // SAFETY: the lock is held.
+    let py = unsafe { Python::assume_attached() };
+    let work = || {
+        // SAFETY: the interpreter lends a tensor for the time of the call.
+        let x = unsafe { Bound::ref_from_ptr(py, &x).cast_unchecked::<PyTensor>() }.get();
+        match gradients::tracked(x) {
+            None => object_of(
+                py,
+                || plain(&x.inner),
+                |error| Python::attach(|py| exception(py, &error)),
+            ),
+            Some(x) => Python::attach(|_| gradients::var_object(py, noted(&x).or_raise(py)?)),
+        }
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(object)) => object.into_ptr(),
+        Ok(Err(error)) => fail(error),
+        Err(_) => fail(PyRuntimeError::new_err(
+            "an internal error, which is a bug in stridewise",
+        )),
+    }
+}
+
+#[cold]
+fn fail(error: PyErr) -> *mut ffi::PyObject {
+    Python::attach(|py| error.restore(py));
+    std::ptr::null_mut()
+}
+
+/// Adds the attributes to the class.
+pub(super) fn register(py: Python<'_>) -> PyResult<()> {
+    let class = py.get_type::<PyTensor>();
+    let add = |name: &'static CStr, doc: &'static CStr, get: ffi::getter| -> PyResult<()> {
+        // As long as the process, as the interpreter asks.
+        let definition = Box::leak(Box::new(ffi::PyGetSetDef {
+            name: name.as_ptr(),
+            get: Some(get),
+            set: None,
+            doc: doc.as_ptr(),
+            closure: std::ptr::null_mut(),
+        }));
+        // SAFETY: the definition is never freed, and the class is a heap type that takes attributes.
+        let attribute = unsafe {
+            let attribute = ffi::PyDescr_NewGetSet(class.as_type_ptr(), definition);
+            Bound::from_owned_ptr_or_err(py, attribute)?
+        };
+        class.setattr(
+            attribute.getattr("__name__")?.cast::<PyString>()?,
+            attribute,
+        )
+    };
+    add(c"T", c"The axes reversed.", reversed)?;
+    add(c"mT", c"The last two axes swapped.", swapped)
+}
