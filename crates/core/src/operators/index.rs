@@ -335,7 +335,7 @@ impl<E: Engine> Reader<'_, E> {
         .at_axis(axis)
         .sizes(index_range(bound), index)
         .note("input shape", self.engine.shape_text(self.x))
-        .note("index shape", self.engine.shape_text(&self.arrays[at]))
+        .note("index shape", self.engine.shape_text(self.arrays[at]))
         .help(format!(
             "indices run from -{bound} to {}",
             bound.saturating_sub(1)
