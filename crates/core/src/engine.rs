@@ -257,6 +257,25 @@ pub trait Engine: Sized {
     /// A packed tensor of its own with the same elements.
     fn copy(&self, x: &Self::Value) -> Result<Self::Value>;
 
+    /// A packed tensor of the elements seen through an axis map that has no merges, where each axis of the result is a
+    /// run of axes of the view, and the runs follow each other. `blame` adds to errors of the view.
+    #[inline]
+    fn copy_merged(
+        &self,
+        x: &Self::Value,
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<Self::Size>,
+        merged: (usize, impl Fn(usize) -> Range<usize>),
+        blame: impl Fn(Error) -> Error,
+    ) -> Result<Self::Value> {
+        let seen = self.view(x, rank, axes).map_err(blame)?;
+        let (rank, runs) = merged;
+        self.view(&self.copy(&seen)?, rank, |out| match runs(out) {
+            run if run.len() == 1 => Axis::Of(run.start),
+            run => Axis::Merge(run),
+        })
+    }
+
     /// The tensor with the elements it has now, to be read later: a copy where somebody else may write them meanwhile.
     fn as_it_is(&self, x: &Self::Value) -> Result<Self::Value> {
         Ok(x.clone())
@@ -287,6 +306,12 @@ pub trait Engine: Sized {
 
     /// Tensors one after another along an axis. At least one; equal dtypes, ranks and other sizes.
     fn concat(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value>;
+
+    /// Tensors of one shape and dtype side by side along a new axis. At least one.
+    fn stack(&self, xs: &[&Self::Value], axis: usize) -> Result<Self::Value> {
+        let raised = raised(self, xs, axis)?;
+        self.concat(&raised.iter().collect::<Vec<_>>(), axis)
+    }
 
     /// The elements as another type.
     fn cast(&self, x: &Self::Value, dtype: DType) -> Result<Self::Value>;
@@ -386,6 +411,19 @@ pub trait Engine: Sized {
                 .note("shape", tuple(&shape))
         })
     }
+}
+
+/// Tensors with a new axis of size 1, along which they can stand one after another.
+#[doc(hidden)]
+pub fn raised<E: Engine>(engine: &E, xs: &[&E::Value], axis: usize) -> Result<Vec<E::Value>> {
+    let mut raised = Vec::with_capacity(xs.len());
+    for x in xs {
+        raised.push(engine.view(x, engine.rank(x)? + 1, |out| match out {
+            _ if out == axis => Axis::Fresh(1.into()),
+            _ => Axis::Of(out - usize::from(out > axis)),
+        })?);
+    }
+    Ok(raised)
 }
 
 /// Names a tensor's shape and dtype in one phrase, for messages about several tensors.

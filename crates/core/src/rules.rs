@@ -7,6 +7,7 @@ use crate::params::Mode;
 use crate::size::{Shape, Size, Truth, tuple};
 
 /// The shape of a gather; an error where source and index do not go together.
+#[inline]
 pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result<Shape<S>> {
     let misfit = |what: &str| {
         Error::shape(format!("{what}, so the index cannot address the source"))
@@ -29,9 +30,10 @@ pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result
             if run.start > run.end || run.end > source.len() {
                 return Err(misfit("the run of axes is not there"));
             }
+            // One by one: there are few, and `extend` counts on many.
             let mut shape = Shape::new();
             for part in [&source[..run.start], index, &source[run.end..]] {
-                shape.extend(part.iter().cloned());
+                part.iter().for_each(|size| shape.push(size.clone()));
             }
             Ok(shape)
         }
@@ -40,6 +42,7 @@ pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result
 
 /// The shape of a gather or scatter that can be run: the index is of integers and goes with the source, and there is
 /// something to read.
+#[inline]
 pub fn addressed(
     source: &[usize],
     index: &[usize],
@@ -106,7 +109,8 @@ pub fn concat_shape<'a, S: Size>(
     if axis >= first.len() {
         return Err(Error::axis(format!("there is no axis {axis}")).note("shape", tuple(first)));
     }
-    let mut total: Shape<S> = first.iter().cloned().collect();
+    let mut total: Shape<S> = Shape::new();
+    first.iter().for_each(|size| total.push(size.clone()));
     for shape in shapes {
         let differ = |at: usize| at != axis && first[at].same(&shape[at]) == Truth::No;
         if shape.len() != first.len() || (0..shape.len()).any(differ) {
@@ -121,6 +125,30 @@ pub fn concat_shape<'a, S: Size>(
         })?;
     }
     Ok(total)
+}
+
+/// The shape of tensors side by side along a new axis; an error where they do not go together.
+pub fn stack_shape<'a>(
+    shapes: impl ExactSizeIterator<Item = &'a [usize]>,
+    axis: usize,
+) -> Result<Shape> {
+    let (count, mut shapes) = (shapes.len(), shapes);
+    let first = shapes
+        .next()
+        .ok_or_else(|| Error::argument("there are no tensors"))?;
+    if axis > first.len() {
+        return Err(Error::axis(format!("there is no axis {axis}")).note("shape", tuple(first)));
+    }
+    if let Some(other) = shapes.find(|shape| *shape != first) {
+        return Err(Error::shape("the shapes differ")
+            .note("first shape", tuple(first))
+            .note("other shape", tuple(other)));
+    }
+    let mut shape = Shape::new();
+    first[..axis].iter().for_each(|&size| shape.push(size));
+    shape.push(count);
+    first[axis..].iter().for_each(|&size| shape.push(size));
+    Ok(shape)
 }
 
 /// The one dtype of tensors that stand one after another.

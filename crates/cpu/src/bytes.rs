@@ -1,5 +1,6 @@
 //! Tensors as plain bytes, for whoever carries them elsewhere.
 
+use stridewise_core::layout::Seen;
 use stridewise_core::{DType, Error, Layout, Result};
 
 use crate::kernels::{self, BlockMut};
@@ -34,7 +35,8 @@ impl Tensor {
             let message = format!("{} cannot stand behind {dtype}", other.dtype());
             return Err(Error::dtype(message).sizes(dtype, other.dtype()));
         }
-        let made = Unfinished::new(&Pool, dtype, &[count])?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(&Pool, dtype, &[count], &mut packed)?;
         let mut before = 0;
         for x in xs {
             let layout = Layout::packed(dtype.width(), x.shape())?;

@@ -173,7 +173,8 @@ impl Engine for Cpu {
     }
 
     fn runs(&self, counts: &[usize]) -> Result<Tensor> {
-        let made = Unfinished::new(&Pool, DType::I64, &[runs_len(counts)?])?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(&Pool, DType::I64, &[runs_len(counts)?], &mut packed)?;
         let mut next = made.start().cast::<i64>();
         for (slice, &count) in counts.iter().enumerate() {
             for _ in 0..count {
@@ -250,6 +251,26 @@ impl Engine for Cpu {
         self.packed_copy(x)
     }
 
+    #[inline]
+    fn copy_merged(
+        &self,
+        x: &Tensor,
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<usize>,
+        merged: (usize, impl Fn(usize) -> Range<usize>),
+        blame: impl Fn(Error) -> Error,
+    ) -> Result<Tensor> {
+        let (mut seen, width) = (Seen::new(), x.dtype().width());
+        let whole = x
+            .layout()
+            .see(&mut seen, width, &[], rank, |out| Ok(axes(out)))
+            .map_err(&blame)?;
+        if !whole {
+            return Err(blame(Error::shape("a merge is no part of such a view")));
+        }
+        Primitives(&Pool).copy_merged(x, &seen, merged, blame)
+    }
+
     fn as_it_is(&self, x: &Tensor) -> Result<Tensor> {
         let storage = x.storage();
         match storage.is_foreign() && storage.as_mut_ptr().is_some() {
@@ -279,6 +300,10 @@ impl Engine for Cpu {
 
     fn concat(&self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
         Primitives(&Pool).concat(xs, axis)
+    }
+
+    fn stack(&self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
+        Primitives(&Pool).stack(xs, axis)
     }
 
     fn cast(&self, x: &Tensor, dtype: DType) -> Result<Tensor> {

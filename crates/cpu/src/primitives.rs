@@ -1,13 +1,15 @@
 //! The primitives that make tensors: each takes memory for its result and calls one kernel.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
-use stridewise_core::engine::{Along, Engine};
+use stridewise_core::engine::{Along, Engine, raised};
 use stridewise_core::layout::Seen;
 use stridewise_core::params::{Mode, Scalar};
 use stridewise_core::rules::{
-    self, bad_index, concat_dtype, concat_shape, require_alike, require_updates, sum_shape,
+    self, bad_index, concat_dtype, concat_shape, require_alike, require_updates, stack_shape,
+    sum_shape,
 };
 use stridewise_core::size::Shape;
 use stridewise_core::smallvec::SmallVec;
@@ -60,64 +62,126 @@ impl Rooms for Spare {
 /// The primitives, with results where `R` says.
 pub struct Primitives<'r, R>(pub &'r R);
 
-/// A packed result that is still being written.
-pub(crate) struct Unfinished {
+/// A packed result that is still being written. Its layout is written once, at the end: a small result is mostly that.
+pub(crate) struct Unfinished<'s> {
     buffer: Room,
-    layout: Layout,
+    seen: &'s Seen,
     dtype: DType,
 }
 
-impl Unfinished {
-    pub(crate) fn new(rooms: &impl Rooms, dtype: DType, dims: &[usize]) -> Result<Unfinished> {
-        let layout = Layout::packed(dtype.width(), dims)?;
-        let buffer = rooms.room(layout.count() * dtype.width())?;
+impl<'s> Unfinished<'s> {
+    /// Room for a packed tensor, whose axes are kept in `seen`, where they stay: moving them costs as much as a small copy.
+    #[inline]
+    pub(crate) fn new(
+        rooms: &impl Rooms,
+        dtype: DType,
+        dims: &[usize],
+        seen: &'s mut Seen,
+    ) -> Result<Unfinished<'s>> {
+        let count = Layout::see_packed(seen, dtype.width(), dims)?;
+        let buffer = rooms.room(count * dtype.width())?;
         Ok(Unfinished {
             buffer,
-            layout,
+            seen,
             dtype,
         })
     }
 
+    #[inline]
     pub(crate) fn start(&self) -> *mut u8 {
         self.buffer.as_ptr()
     }
 
-    fn block(&self) -> BlockMut<'_> {
-        BlockMut {
-            start: self.start(),
-            sizes: self.layout.dims(),
-            strides: self.layout.strides(),
+    /// How many bytes are written.
+    fn bytes(&self) -> usize {
+        self.seen.end() * self.dtype.width()
+    }
+
+    /// Writes tensors one after another along an axis, which they have or which is new.
+    ///
+    /// # Safety
+    /// The tensors have the result's dtype, its sizes off the axis, and its size along it together.
+    unsafe fn lay(&self, xs: &[&Tensor], axis: usize, new: bool) {
+        let (width, mut start) = (self.dtype.width(), self.start());
+        let stride = |axis: usize| self.seen.axes()[axis].1;
+        for x in xs {
+            let part = x.shape().iter().zip(x.strides()).enumerate();
+            let part = part.map(|(at, (&size, &from))| {
+                let to = stride(at + usize::from(new && at >= axis));
+                (size, from, to)
+            });
+            // SAFETY: K1, K2, K4 hold for a tensor; K3: the parts are disjoint slices of the new result.
+            unsafe { kernels::copy::copy_axes(x.as_ptr(), start, width, 0, part) };
+            let size = if new { 1 } else { x.shape()[axis] };
+            start = start.wrapping_add(size * stride(axis) as usize * width);
         }
     }
 
     /// The tensor, now that every element has been written.
+    #[inline(always)]
     pub(crate) fn done(self) -> Result<Tensor> {
-        Tensor::filled(self.buffer, self.dtype, self.layout)
+        Tensor::packed_in(self.buffer, self.dtype, self.seen)
     }
+}
+
+/// The size and stride of each axis.
+#[inline]
+fn axes<'a>(
+    sizes: &'a [usize],
+    strides: &'a [isize],
+) -> impl DoubleEndedIterator<Item = (usize, isize)> + Clone + 'a {
+    sizes.iter().copied().zip(strides.iter().copied())
 }
 
 impl<R: Rooms> Primitives<'_, R> {
     /// As [`Engine::copy`].
     pub fn copy(self, x: &Tensor) -> Result<Tensor> {
-        let made = Unfinished::new(self.0, x.dtype(), x.shape())?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, x.dtype(), x.shape(), &mut packed)?;
+        let (from, width) = (x.block(), x.dtype().width());
         // SAFETY: K1, K2, K4 hold for a tensor's block; the result is new, so K3 holds for it.
-        unsafe { kernels::copy::copy(x.block(), made.block(), x.dtype().width()) };
+        unsafe {
+            kernels::copy::pack(
+                from.start,
+                axes(from.sizes, from.strides),
+                made.start(),
+                width,
+            );
+        };
+        made.done()
+    }
+
+    /// As [`Engine::copy_merged`], of a view that has been seen.
+    #[inline]
+    pub(crate) fn copy_merged(
+        self,
+        x: &Tensor,
+        seen: &Seen,
+        (rank, runs): (usize, impl Fn(usize) -> Range<usize>),
+        blame: impl Fn(Error) -> Error,
+    ) -> Result<Tensor> {
+        let start = x.start_of(seen).map_err(blame)?;
+        let size = |run: Range<usize>| seen.axes()[run].iter().map(|axis| axis.0).product();
+        let mut dims = Shape::new();
+        (0..rank).for_each(|out| dims.push(size(runs(out))));
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, x.dtype(), &dims, &mut packed)?;
+        let (axes, width) = (seen.axes().iter().copied(), x.dtype().width());
+        // SAFETY: K1, K2: the view lies inside the storage, as was just seen, and K4 is T3; the result is new and has as
+        // many elements, so K3 holds for it.
+        unsafe { kernels::copy::pack(start, axes, made.start(), width) };
         made.done()
     }
 
     /// As [`Engine::full`].
     pub fn full(self, dtype: DType, value: Scalar, sizes: &[usize]) -> Result<Tensor> {
-        let made = Unfinished::new(self.0, dtype, sizes)?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, dtype, sizes, &mut packed)?;
         let cell = element(dtype, value);
-        let strides: SmallVec<[isize; 8]> = SmallVec::from_elem(0, sizes.len());
-        let source = Block {
-            start: cell.0.as_ptr(),
-            sizes,
-            strides: &strides,
-        };
+        let axes = sizes.iter().map(|&size| (size, 0));
         // SAFETY: K1: with strides of 0 only the one cell is read; K2: it is aligned for every dtype; K3: the
         // result is new; K4: the cell has been written.
-        unsafe { kernels::copy::copy(source, made.block(), dtype.width()) };
+        unsafe { kernels::copy::pack(cell.0.as_ptr(), axes, made.start(), dtype.width()) };
         made.done()
     }
 
@@ -129,14 +193,12 @@ impl<R: Rooms> Primitives<'_, R> {
         along: &Along,
         mode: Mode,
     ) -> Result<Tensor> {
-        // As with `Unfinished`, but that the layout is written once, at the end: a small gather is mostly that.
-        let (dtype, mut seen) = (source.dtype(), Seen::new());
         let dims = addressed(source, index, along, mode)?;
-        let count = Layout::see_packed(&mut seen, dtype.width(), &dims)?;
-        let buffer = self.0.room(count * dtype.width())?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, source.dtype(), &dims, &mut packed)?;
         // SAFETY: the result is new and has the gather's shape.
-        unsafe { gather(source, index, along, mode, buffer.as_ptr())? };
-        Tensor::packed_in(buffer, dtype, &seen)
+        unsafe { gather(source, index, along, mode, made.start())? };
+        made.done()
     }
 
     /// As [`Engine::scatter_add`].
@@ -150,13 +212,15 @@ impl<R: Rooms> Primitives<'_, R> {
     ) -> Result<Tensor> {
         let dims = addressed(base, index, along, mode)?;
         require_updates((updates.dtype(), updates.shape()), base.dtype(), &dims)?;
-        let made = Unfinished::new(self.0, base.dtype(), base.shape())?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, base.dtype(), base.shape(), &mut packed)?;
         let (dtype, bounds) = (base.dtype(), bounds(mode, base.dtype()));
         let (at, from, to, dims) = (index.block(), updates.block(), made.start(), base.shape());
         // SAFETY: K1, K2, K4 hold for tensors; K3: the result is new, and the base has been copied into it
         // before anything is added.
         let added = unsafe {
-            kernels::copy::copy(base.block(), made.block(), dtype.width());
+            let all = axes(dims, base.strides());
+            kernels::copy::pack(base.as_ptr(), all, to, dtype.width());
             match along {
                 Along::Run(run) => kernels::scatter_add::scatter_add(
                     to,
@@ -189,7 +253,8 @@ impl<R: Rooms> Primitives<'_, R> {
         if x.dtype() != dtype {
             return sum_as(x, axes, dtype);
         }
-        let made = Unfinished::new(self.0, dtype, &sum_shape(x.shape(), axes))?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, dtype, &sum_shape(x.shape(), axes), &mut packed)?;
         let reduced: SmallVec<[bool; 8]> = (0..x.rank()).map(|axis| axes.contains(&axis)).collect();
         // SAFETY: K1, K2, K4 hold for a tensor; K3: the result is new and has the sum's shape.
         unsafe { kernels::sum::sum(x.block(), &reduced, made.start(), dtype) };
@@ -200,16 +265,45 @@ impl<R: Rooms> Primitives<'_, R> {
     pub fn concat(self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
         let dims = concat_shape(xs.iter().map(|x| x.shape()), axis)?;
         let dtype = concat_dtype(xs.iter().map(|x| x.dtype()))?;
-        let made = Unfinished::new(self.0, dtype, &dims)?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, dtype, &dims, &mut packed)?;
+        if made.bytes() < kernels::concat::SMALL {
+            // SAFETY: the result is new, and is what the tensors make one after another.
+            unsafe { made.lay(xs, axis, false) };
+            return made.done();
+        }
         let parts: SmallVec<[Block<'_>; 8]> = xs.iter().map(|x| x.block()).collect();
+        let strides: SmallVec<[isize; 8]> = made.seen.axes().iter().map(|axis| axis.1).collect();
+        let to = BlockMut {
+            start: made.start(),
+            sizes: &dims,
+            strides: &strides,
+        };
         // SAFETY: K1, K2, K4 hold for tensors; K3: the result is new; the sizes were checked above.
-        unsafe { kernels::concat::concat(&parts, made.block(), axis, dtype.width()) };
+        unsafe { kernels::concat::concat(&parts, to, axis, dtype.width()) };
+        made.done()
+    }
+
+    /// As [`Engine::stack`], where the result is small: then the tensors need not be seen with the new axis first.
+    pub fn stack(self, xs: &[&Tensor], axis: usize) -> Result<Tensor> {
+        let dims = stack_shape(xs.iter().map(|x| x.shape()), axis)?;
+        let dtype = concat_dtype(xs.iter().map(|x| x.dtype()))?;
+        let mut packed = Seen::new();
+        let count = Layout::see_packed(&mut packed, dtype.width(), &dims)?;
+        if count * dtype.width() >= kernels::concat::SMALL {
+            let raised = raised(&Cpu, xs, axis)?;
+            return self.concat(&raised.iter().collect::<Vec<_>>(), axis);
+        }
+        let made = Unfinished::new(self.0, dtype, &dims, &mut packed)?;
+        // SAFETY: the result is new, and is what the tensors make along a new axis.
+        unsafe { made.lay(xs, axis, true) };
         made.done()
     }
 
     /// As [`Engine::cast`].
     pub fn cast(self, x: &Tensor, dtype: DType) -> Result<Tensor> {
-        let made = Unfinished::new(self.0, dtype, x.shape())?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, dtype, x.shape(), &mut packed)?;
         // SAFETY: K1, K2, K4 hold for a tensor; K3: the result is new and has its shape.
         unsafe { kernels::cast::cast(x.block(), x.dtype(), made.start(), dtype) };
         made.done()
@@ -218,7 +312,8 @@ impl<R: Rooms> Primitives<'_, R> {
     /// As [`Engine::add`].
     pub fn add(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         require_alike((a.dtype(), a.shape()), (b.dtype(), b.shape()))?;
-        let made = Unfinished::new(self.0, a.dtype(), a.shape())?;
+        let mut packed = Seen::new();
+        let made = Unfinished::new(self.0, a.dtype(), a.shape(), &mut packed)?;
         // SAFETY: K1, K2, K4 hold for tensors of one shape and dtype; K3: the result is new.
         unsafe { kernels::add::add(a.block(), b.block(), made.start(), a.dtype()) };
         made.done()

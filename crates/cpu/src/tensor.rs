@@ -175,6 +175,16 @@ impl Tensor {
         })
     }
 
+    /// Where index zero of a view lies that was seen of this tensor; an error where the view would reach outside.
+    #[inline]
+    pub(crate) fn start_of(&self, seen: &Seen) -> Result<*const u8> {
+        if !fits(&self.storage, self.dtype, seen.end()) {
+            return Ok(self.with_layout(Layout::of(seen))?.as_ptr());
+        }
+        let offset = seen.offset() * self.dtype.width();
+        Ok(self.storage.as_ptr().wrapping_add(offset))
+    }
+
     /// Another layout over the same storage; an error where it would reach outside.
     #[inline]
     pub fn with_layout(&self, layout: Layout) -> Result<Tensor> {
@@ -247,6 +257,7 @@ impl Tensor {
     }
 
     /// Where the element at index zero lies; not to be read where the tensor is empty.
+    #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         self.storage
             .as_ptr()
@@ -353,6 +364,7 @@ impl Tensor {
     }
 
     /// The memory as kernels see it; K1, K2 and K4 are T1, T2 and T3.
+    #[inline]
     pub(crate) fn block(&self) -> Block<'_> {
         Block {
             start: self.as_ptr(),

@@ -33,6 +33,12 @@ impl Seen {
         self.end
     }
 
+    /// Where index zero lies.
+    #[inline]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
     #[inline]
     pub(super) fn make_room(&mut self, rank: usize) {
         self.rank = rank;
@@ -43,7 +49,7 @@ impl Seen {
 
     /// The size and stride of each axis.
     #[inline]
-    pub(super) fn axes(&self) -> &[(usize, isize)] {
+    pub fn axes(&self) -> &[(usize, isize)] {
         self.near.get(..self.rank).unwrap_or(&self.far)
     }
 

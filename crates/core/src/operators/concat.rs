@@ -4,7 +4,6 @@ use crate::axis::Axis;
 use crate::engine::{Condition, Engine, describe};
 use crate::error::{Error, Result};
 use crate::operator::Operator;
-use crate::operators::squeeze::with_axes;
 use crate::params::resolve_axis;
 use crate::size::Size;
 
@@ -64,11 +63,7 @@ impl<E: Engine> Operator<E> for Stack {
             },
         )?;
         require_alike(engine, inputs, None)?;
-        let mut raised = Vec::with_capacity(inputs.len());
-        for x in inputs {
-            raised.push(with_axes(engine, x, &[axis])?);
-        }
-        engine.concat(&raised.iter().collect::<Vec<_>>(), axis)
+        engine.stack(inputs, axis)
     }
 }
 
@@ -91,16 +86,7 @@ impl<E: Engine> Operator<E> for Unstack {
             Error::memory(format!("{count} slices are more than memory holds")).at_axis(axis)
         })?;
         for start in 0..count {
-            let slice = engine.view(x, rank, |out| match out {
-                _ if out == axis => Axis::Slice {
-                    of: axis,
-                    start: start.into(),
-                    len: 1.into(),
-                    step: 1,
-                },
-                _ => Axis::Of(out),
-            })?;
-            slices.push(engine.view(&slice, rank - 1, |out| {
+            slices.push(engine.view_at(x, &[(axis, start)], rank - 1, |out| {
                 Axis::Of(out + usize::from(out >= axis))
             })?);
         }

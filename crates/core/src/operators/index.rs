@@ -92,44 +92,62 @@ impl<E: Engine> Operator<E> for GetItem {
         for (at, array) in arrays.iter().enumerate() {
             require_integers(engine, x, array).map_err(|error| error.at_item(at))?;
         }
-        let basic = Slice {
-            items: Items(items),
-        }
-        .lower(engine, &[x])?;
+        // Where everything beside the arrays is whole there is nothing to slice.
+        let fits = engine.rank(x).is_ok_and(|rank| items.len() <= rank);
+        let basic = match fits && items.iter().all(|item| *item == whole) {
+            true => None,
+            false => Some(
+                Slice {
+                    items: Items(items),
+                }
+                .lower(engine, &[x])?,
+            ),
+        };
+        let basic = basic.as_ref().unwrap_or(x);
         if arrays.is_empty() {
-            return Ok(basic);
+            return Ok(basic.clone());
         }
         let (axes, place) = self.addressed(engine.rank(x)?);
-        let source = side_by_side(engine, &basic, &axes, place)?;
+        let in_place = |(at, axis): (usize, &Addressed)| axis.of_view == place + at;
+        let source = match axes.iter().enumerate().all(in_place) {
+            true => None,
+            false => Some(side_by_side(engine, basic, &axes, place)?),
+        };
+        let source = source.as_ref().unwrap_or(basic);
         let run = place..place + axes.len();
+        // One array is read as it is: there is nothing to broadcast it with.
+        if let [array] = arrays {
+            let reader = Reader {
+                engine,
+                x,
+                arrays,
+                axes: &axes,
+            };
+            reader.require_readable(source, place)?;
+            // This is where its indices are checked.
+            return engine
+                .gather(source, array, &Along::Run(run), Mode::Raise)
+                .map_err(|error| reader.outside(error, 0));
+        }
         let shape = broadcast_shape(engine, x, arrays)?;
         // Where there is nothing to read there is nothing to be outside of, as in NumPy.
         let none = shape.iter().any(|size| size.is(0) == Truth::Yes);
-        let arrays: Vec<E::Value> = arrays
+        let stretched: Vec<E::Value> = arrays
             .iter()
-            .map(|array| match none {
-                true => stretched(engine, array, &shape),
-                false => Ok((*array).clone()),
-            })
+            .filter(|_| none)
+            .map(|array| stretched(engine, array, &shape))
             .collect::<Result<_>>()?;
+        let stretched: Vec<&E::Value> = stretched.iter().collect();
+        let arrays = if none { &stretched[..] } else { arrays };
         let reader = Reader {
             engine,
             x,
-            arrays: &arrays,
+            arrays,
             axes: &axes,
         };
-        reader.require_readable(&source, place)?;
-        let index = match reader.arrays {
-            [one] => one.clone(),
-            _ => reader.flat(&source, place, &shape)?,
-        };
-        // With one array this is where its indices are checked; a flat index has been.
-        engine
-            .gather(&source, &index, &Along::Run(run), Mode::Raise)
-            .map_err(|error| match reader.arrays.len() {
-                1 => reader.outside(error, 0),
-                _ => error,
-            })
+        reader.require_readable(source, place)?;
+        let index = reader.flat(source, place, &shape)?;
+        engine.gather(source, &index, &Along::Run(run), Mode::Raise)
     }
 }
 
@@ -225,7 +243,7 @@ fn broadcast_shape<E: Engine>(
 struct Reader<'a, E: Engine> {
     engine: &'a E,
     x: &'a E::Value,
-    arrays: &'a [E::Value],
+    arrays: &'a [&'a E::Value],
     axes: &'a [Addressed],
 }
 
@@ -317,7 +335,7 @@ impl<E: Engine> Reader<'_, E> {
         .at_axis(axis)
         .sizes(index_range(bound), index)
         .note("input shape", self.engine.shape_text(self.x))
-        .note("index shape", self.engine.shape_text(&self.arrays[at]))
+        .note("index shape", self.engine.shape_text(self.arrays[at]))
         .help(format!(
             "indices run from -{bound} to {}",
             bound.saturating_sub(1)

@@ -3,6 +3,8 @@
 //! All three are one view (a fresh axis beside each repeated one), one packed copy at memory speed, and one
 //! view that merges the pairs again.
 
+use smallvec::SmallVec;
+
 use crate::axis::Axis;
 use crate::engine::{Along, Condition, Engine};
 use crate::error::{Error, Result};
@@ -96,27 +98,27 @@ fn tile<E: Engine>(
             ));
         }
     }
-    let mut spread: Vec<Axis<E::Size>> = Vec::with_capacity(2 * sizes.len());
-    let mut merged: Vec<Axis<E::Size>> = Vec::with_capacity(sizes.len());
-    for (at, size) in sizes.iter().enumerate() {
-        let first = spread.len();
+    // For each axis of the view: of which axis of the result it is a part, and whether it is the fresh part.
+    let mut spread: SmallVec<[(usize, bool); 16]> = SmallVec::new();
+    // Where the part of each axis of the result begins.
+    let mut firsts: SmallVec<[usize; 8]> = SmallVec::new();
+    for at in 0..sizes.len() {
+        firsts.push(spread.len());
         if at < new || repeated(at) {
-            spread.push(Axis::Fresh(size.clone()));
+            spread.push((at, true));
         }
         if at >= new {
-            spread.push(Axis::Of(at - new));
+            spread.push((at, false));
         }
-        merged.push(if repeated(at) {
-            Axis::Merge(first..first + 2)
-        } else {
-            Axis::Of(first)
-        });
     }
-    let spread_out = engine
-        .view(x, spread.len(), |out| spread[out].clone())
-        .map_err(|error| on(engine, x, error.at_argument(argument)))?;
-    let packed = engine.copy(&spread_out)?;
-    engine.view(&packed, merged.len(), |out| merged[out].clone())
+    let axes = |out: usize| match spread[out] {
+        (at, true) => Axis::Fresh(sizes[at].clone()),
+        (at, false) => Axis::Of(at - new),
+    };
+    let run = |out: usize| firsts[out]..firsts.get(out + 1).copied().unwrap_or(spread.len());
+    engine.copy_merged(x, spread.len(), axes, (sizes.len(), run), |error| {
+        on(engine, x, error.at_argument(argument))
+    })
 }
 
 /// An error with the input's shape.
@@ -136,15 +138,15 @@ impl<E: Engine> Operator<E> for RepeatInterleave<E::Size> {
         let axis = *axis;
         let rank = engine.rank(x)?;
         if let [count] = counts.as_slice() {
-            let spread = engine.view(x, rank + 1, |out| match out {
+            let axes = |out: usize| match out {
                 _ if out == axis + 1 => Axis::Fresh(count.clone()),
                 _ => Axis::Of(out - usize::from(out > axis)),
-            })?;
-            let packed = engine.copy(&spread)?;
-            return engine.view(&packed, rank, |out| match out {
-                _ if out == axis => Axis::Merge(axis..axis + 2),
-                _ => Axis::Of(out + usize::from(out > axis)),
-            });
+            };
+            let run = |out: usize| {
+                let first = out + usize::from(out > axis);
+                first..first + 1 + usize::from(out == axis)
+            };
+            return engine.copy_merged(x, rank + 1, axes, (rank, run), |error| error);
         }
         let size = engine.size(x, axis);
         engine.require(Condition::Same(size.clone(), counts.len().into()), || {

@@ -195,26 +195,32 @@ impl<E: Engine> Operator<E> for IndexAdd {
     }
 }
 
+#[inline]
 pub(crate) fn require_integers<E: Engine>(
     engine: &E,
     x: &E::Value,
     index: &E::Value,
 ) -> Result<()> {
-    let dtype = engine.dtype(index);
-    match dtype.is_integer() {
+    match engine.dtype(index).is_integer() {
         true => Ok(()),
-        false => Err(Error::dtype(format!(
-            "index has dtype {dtype}, but an index must be an integer"
-        ))
-        .at_argument("index")
-        .sizes("an integer dtype", dtype)
-        .note("input shape", engine.shape_text(x))
-        .note("index shape", engine.shape_text(index))
-        .help(match dtype {
-            DType::Bool => "a mask is not an index; give the positions",
-            _ => "give whole numbers, or use `cast` to int64",
-        })),
+        false => Err(no_integers(engine, x, index)),
     }
+}
+
+#[cold]
+fn no_integers<E: Engine>(engine: &E, x: &E::Value, index: &E::Value) -> Error {
+    let dtype = engine.dtype(index);
+    Error::dtype(format!(
+        "index has dtype {dtype}, but an index must be an integer"
+    ))
+    .at_argument("index")
+    .sizes("an integer dtype", dtype)
+    .note("input shape", engine.shape_text(x))
+    .note("index shape", engine.shape_text(index))
+    .help(match dtype {
+        DType::Bool => "a mask is not an index; give the positions",
+        _ => "give whole numbers, or use `cast` to int64",
+    })
 }
 
 /// A 1-D index; a single one counts as a list of one.
@@ -232,6 +238,7 @@ fn list<E: Engine>(engine: &E, index: &E::Value, help: &str) -> Result<E::Value>
     }
 }
 
+#[inline]
 pub(crate) fn require_readable<E: Engine>(
     engine: &E,
     x: &E::Value,
@@ -241,14 +248,19 @@ pub(crate) fn require_readable<E: Engine>(
 ) -> Result<()> {
     let reads = engine.count(index)?;
     engine.require(Condition::Readable { reads, from }, || {
-        let what = axis.map_or("the input is empty".to_string(), |a| {
-            format!("axis {a} of the input is empty")
-        });
-        let error = Error::index(format!("{what}, so there is nothing to take"))
-            .at_argument("index")
-            .note("input shape", engine.shape_text(x))
-            .note("index shape", engine.shape_text(index))
-            .help("only an empty index can read an empty input");
-        axis.map_or(error.clone(), |axis| error.at_axis(axis))
+        unreadable(engine, x, index, axis)
     })
+}
+
+#[cold]
+fn unreadable<E: Engine>(engine: &E, x: &E::Value, index: &E::Value, axis: Option<usize>) -> Error {
+    let what = axis.map_or("the input is empty".to_string(), |a| {
+        format!("axis {a} of the input is empty")
+    });
+    let error = Error::index(format!("{what}, so there is nothing to take"))
+        .at_argument("index")
+        .note("input shape", engine.shape_text(x))
+        .note("index shape", engine.shape_text(index))
+        .help("only an empty index can read an empty input");
+    axis.map_or(error.clone(), |axis| error.at_axis(axis))
 }

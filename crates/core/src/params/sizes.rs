@@ -79,6 +79,7 @@ impl<S: Size> Sizes<S> {
 
 impl<S: Size> Sizes<S> {
     /// The sizes of an operator for which `-1` has no meaning. `noun` is what one of them is: a size, a count.
+    #[inline]
     pub fn all_given(&self, argument: &'static str, noun: &str) -> Result<Shape<S>> {
         let mut given = Shape::new();
         for (at, extent) in self.iter().enumerate() {

@@ -14,7 +14,7 @@ const PIECE: usize = 128 << 10;
 /// A row this long is as well written by itself.
 const LONG_ROW: usize = 2 << 10;
 /// Below this many bytes one pass over the output for each part is no loss.
-const SMALL: usize = 128 << 10;
+pub(crate) const SMALL: usize = 128 << 10;
 
 /// Shares of the pieces for each thread, so that one that is late holds up little.
 const SHARES: usize = 4;

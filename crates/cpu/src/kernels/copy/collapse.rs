@@ -2,7 +2,6 @@
 //! the destination walked upwards with its nearest axis last, and cells as wide as whole runs allow. Every
 //! later choice looks at this form only, so `(2, 3, 4)` packed and `24` packed are the same copy.
 
-use crate::kernels::{Block, BlockMut};
 use smallvec::SmallVec;
 
 /// One axis of a copy. Strides count bytes, so that cells may be widened.
@@ -37,11 +36,17 @@ impl Simplest {
 }
 
 /// The simplest form of a copy, or `None` when there is nothing to copy.
-pub(super) fn simplest(src: Block<'_>, dst: BlockMut<'_>, width: usize) -> Option<Simplest> {
+/// Each axis is given with its strides in source and destination, in elements.
+pub(super) fn simplest(
+    src: *const u8,
+    dst: *mut u8,
+    width: usize,
+    given: impl Iterator<Item = (usize, isize, isize)>,
+) -> Option<Simplest> {
     let mut axes = Axes::new();
-    let mut from = src.start;
-    let mut to = dst.start;
-    for ((&size, &src), &dst) in dst.sizes.iter().zip(src.strides).zip(dst.strides) {
+    let mut from = src;
+    let mut to = dst;
+    for (size, src, dst) in given {
         if size == 0 {
             return None;
         }
@@ -50,8 +55,9 @@ pub(super) fn simplest(src: Block<'_>, dst: BlockMut<'_>, width: usize) -> Optio
         }
         let mut axis = Axis {
             size,
-            src: src * width as isize,
-            dst: dst * width as isize,
+            // Wrapping, since strides of an empty copy may be anything.
+            src: src.wrapping_mul(width as isize),
+            dst: dst.wrapping_mul(width as isize),
         };
         if axis.dst < 0 {
             // Walk from the other end. The offsets reach index `size - 1`, inside by K1; `wrapping` because
@@ -59,8 +65,8 @@ pub(super) fn simplest(src: Block<'_>, dst: BlockMut<'_>, width: usize) -> Optio
             let last = (size - 1) as isize;
             from = from.wrapping_offset(axis.src.wrapping_mul(last));
             to = to.wrapping_offset(axis.dst.wrapping_mul(last));
-            axis.src = -axis.src;
-            axis.dst = -axis.dst;
+            axis.src = axis.src.wrapping_neg();
+            axis.dst = axis.dst.wrapping_neg();
         }
         // Nearly always in order already.
         if axes.last().is_none_or(|other| other.dst >= axis.dst) {

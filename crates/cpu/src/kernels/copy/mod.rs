@@ -9,6 +9,7 @@
 
 mod ahead;
 mod collapse;
+mod few;
 mod plan;
 mod straight;
 pub(crate) mod stream;
@@ -23,6 +24,7 @@ use super::{Block, BlockMut, threads};
 use ahead::Ahead;
 use collapse::{Axes, Axis, Simplest};
 use core::mem::MaybeUninit;
+use few::Few;
 use plan::{Move, Plan};
 use smallvec::SmallVec;
 
@@ -65,10 +67,71 @@ pub unsafe fn copy(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
 /// As for [`copy`].
 pub(crate) unsafe fn copy_part(src: Block<'_>, dst: BlockMut<'_>, width: usize, total: usize) {
     debug_assert_eq!(src.sizes, dst.sizes);
-    if src.is_empty() {
-        return;
+    let axes = src.sizes.iter().zip(src.strides).zip(dst.strides);
+    let axes = axes.map(|((&size, &src), &dst)| (size, src, dst));
+    // SAFETY: the caller's.
+    unsafe { copy_axes(src.start, dst.start, width, total, axes) }
+}
+
+/// As [`copy_part`], over axes of which each has a size and its strides in source and destination, in elements.
+///
+/// # Safety
+/// As for [`copy`].
+#[inline]
+pub(crate) unsafe fn copy_axes<A>(src: *const u8, dst: *mut u8, width: usize, total: usize, axes: A)
+where
+    A: DoubleEndedIterator<Item = (usize, isize, isize)> + Clone,
+{
+    // SAFETY: the caller's.
+    unsafe {
+        match Few::of(width, axes.clone().rev()) {
+            Some(few) => few.copy(src, dst),
+            None => any(src, dst, width, total, axes),
+        }
     }
-    let Some(simple) = collapse::simplest(src, dst, width) else {
+}
+
+/// Copies to packed memory the elements at `src` over axes of the given sizes and strides, in elements.
+///
+/// # Safety
+/// K1, K2 and K4 hold for the axes at `src`; `dst` has room for the elements, under K2 and K3.
+#[inline]
+pub(crate) unsafe fn pack<A>(src: *const u8, axes: A, dst: *mut u8, width: usize)
+where
+    A: DoubleEndedIterator<Item = (usize, isize)> + Clone,
+{
+    let mut next = 1;
+    let few = axes.clone().rev().map(|(size, stride)| {
+        let step = next;
+        next *= size as isize;
+        (size, stride, step)
+    });
+    // SAFETY: the caller's; the strides made here are those of packed memory.
+    unsafe {
+        match Few::of(width, few) {
+            Some(few) => few.copy(src, dst),
+            None => {
+                let mut left = axes.clone().map(|axis| axis.0).product::<usize>() as isize;
+                let each = axes.map(|(size, stride)| {
+                    left /= size.max(1) as isize;
+                    (size, stride, left)
+                });
+                any(src, dst, width, 0, each);
+            }
+        }
+    }
+}
+
+/// [`copy_axes`] where there is much to copy, or there are many axes: by the form it is brought into.
+#[inline(never)]
+unsafe fn any(
+    src: *const u8,
+    dst: *mut u8,
+    width: usize,
+    total: usize,
+    axes: impl Iterator<Item = (usize, isize, isize)>,
+) {
+    let Some(simple) = collapse::simplest(src, dst, width, axes) else {
         return;
     };
     let bytes = simple.bytes();
@@ -85,11 +148,9 @@ pub(crate) unsafe fn copy_part(src: Block<'_>, dst: BlockMut<'_>, width: usize, 
 /// # Safety
 /// As for [`copy`].
 pub(crate) unsafe fn copy_past_cache(src: Block<'_>, dst: BlockMut<'_>, width: usize) {
-    let simple = match src.is_empty() {
-        true => None,
-        false => collapse::simplest(src, dst, width),
-    };
-    if let Some(simple) = simple {
+    let axes = src.sizes.iter().zip(src.strides).zip(dst.strides);
+    let axes = axes.map(|((&size, &src), &dst)| (size, src, dst));
+    if let Some(simple) = collapse::simplest(src.start, dst.start, width, axes) {
         // SAFETY: K1, K3 and K4 carry over to the simplest form.
         unsafe { large(&simple, simple.bytes(), 0, 0) }
     }

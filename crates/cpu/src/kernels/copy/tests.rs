@@ -92,7 +92,9 @@ fn check(sizes: &[usize], from: &[isize], to: &[isize], width: usize, path: Path
         match path {
             Path::Public => copy(block, block_mut, width),
             Path::Planned | Path::Streamed => {
-                if let Some(simple) = collapse::simplest(block, block_mut, width) {
+                let axes = sizes.iter().zip(from).zip(to);
+                let axes = axes.map(|((&size, &from), &to)| (size, from, to));
+                if let Some(simple) = collapse::simplest(block.start, start, width, axes) {
                     let cache = matches!(path, Path::Planned).then_some(usize::MAX);
                     large(&simple, simple.bytes(), 0, cache.unwrap_or(0));
                 }
@@ -311,5 +313,47 @@ fn planes_whose_rows_are_whole_lines_turn_like_the_index_loop() {
                 check(&sizes, &from, &to, width, path);
             }
         }
+    }
+}
+
+#[test]
+fn packing_is_a_copy_to_packed_strides_whatever_the_rank_and_size() {
+    let mut dice = Dice(0x5eed);
+    for case in 0..2000 {
+        let most = [3, 5, 14][case % 3];
+        let sizes: Vec<usize> = (0..dice.below(7)).map(|_| dice.below(most)).collect();
+        let from: Vec<isize> = sizes.iter().map(|_| dice.below(9) as isize - 4).collect();
+        let width = [1, 2, 4, 8, 16][dice.below(5)];
+        let order: Vec<usize> = (0..sizes.len()).collect();
+        let to = nested(&sizes, &order, &vec![0; sizes.len()]);
+        let (at, cells) = extent(&sizes, &from);
+        let src: Vec<u64> = (0..cells * 2).map(|_| dice.below(1 << 40) as u64).collect();
+        let bytes = sizes.iter().product::<usize>() * width;
+        if bytes > 1 << 16 {
+            continue;
+        }
+        let mut packed = vec![0x5au64; bytes.div_ceil(8) + 1];
+        let mut copied = packed.clone();
+        let axes = sizes.iter().copied().zip(from.iter().copied());
+        // SAFETY: `extent` made the source reach every index (cells are 16 bytes or less), and both results have room.
+        unsafe {
+            let start = src.as_ptr().cast::<u8>().add(at * width);
+            pack(start, axes, packed.as_mut_ptr().cast(), width);
+            let from = Block {
+                start,
+                sizes: &sizes,
+                strides: &from,
+            };
+            let to = BlockMut {
+                start: copied.as_mut_ptr().cast(),
+                sizes: &sizes,
+                strides: &to,
+            };
+            copy(from, to, width);
+        }
+        assert_eq!(
+            packed, copied,
+            "case {case}: {sizes:?} {from:?} width {width}"
+        );
     }
 }

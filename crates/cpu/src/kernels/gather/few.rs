@@ -11,9 +11,13 @@ use crate::kernels::index::{BadIndex, Bounds, Reader};
 
 /// No more indices than this.
 const FEW: usize = 32;
+/// No more bytes than this: more are better read by several threads.
+const BYTES: usize = 64 << 10;
+/// No more rows than this for each index: more are better read by loops made for it.
+const OUTERS: usize = 32;
 
-/// [`gather`](super::gather) where the source is packed, its first axes are taken and the index is one short
-/// row; `None` where that is not so.
+/// [`gather`](super::gather) where the source is packed and the index is one short row; `None` where that is not so,
+/// or there is much to read.
 ///
 /// # Safety
 /// As for `gather`.
@@ -32,38 +36,81 @@ pub(super) unsafe fn gather(
         ([count], [step]) => (*count, *step),
         _ => return None,
     };
-    if run.start != 0 || count > FEW || matches!(bounds, Bounds::Fill(_)) {
+    if count > FEW || matches!(bounds, Bounds::Fill(_)) {
         return None;
     }
-    let (mut packed, mut row) = (1, 1);
+    // Rows within cells within outer positions. Products, since a division takes longer than all the rest.
+    let (mut packed, mut row, mut n, mut outers) = (1, 1, 1, 1);
     for axis in (0..source.sizes.len()).rev() {
         let size = source.sizes[axis];
         if size == 0 || (size > 1 && source.strides[axis] != packed as isize) {
             return None;
         }
         packed *= size;
-        if axis == run.end {
-            row = packed;
+        match axis {
+            _ if axis >= run.end => row *= size,
+            _ if axis >= run.start => n *= size,
+            _ => outers *= size,
         }
     }
+    let bytes = row * width;
+    if outers > OUTERS || outers * count * bytes > BYTES {
+        return None;
+    }
     let mut cells = [MaybeUninit::uninit(); FEW];
-    let reader = Reader::new(index_dtype, packed / row, bounds);
+    let reader = Reader::new(index_dtype, n, bounds);
     // SAFETY: K1, K2, K4 for the index: all of it, in one row.
     let cells = match unsafe { reader.read(index.start, step, 0, &mut cells[..count]) } {
         Ok(cells) => cells,
         Err(bad) => return Some(Err(bad)),
     };
-    let bytes = row * width;
-    for (at, cell) in cells.iter().enumerate() {
-        // SAFETY: K1: cells are below their number, and rows lie packed; K3 for the result, row by row.
-        unsafe {
-            let (from, to) = (source.start.add(cell * bytes), dst.add(at * bytes));
-            match bytes {
-                4 => copy_nonoverlapping(from, to, 4),
-                8 => copy_nonoverlapping(from, to, 8),
-                _ => copy_nonoverlapping(from, to, bytes),
-            }
+    let rows = Rows {
+        cells,
+        block: n * bytes,
+        outers,
+        source: source.start,
+        dst,
+    };
+    // SAFETY: K1: cells are below their number, and rows lie packed; K3 for the result, row by row.
+    unsafe {
+        match bytes {
+            1 => rows.read(1),
+            2 => rows.read(2),
+            4 => rows.read(4),
+            8 => rows.read(8),
+            _ => rows.read(bytes),
         }
     }
     Some(Ok(()))
+}
+
+/// Rows of a packed source, to be read one after another.
+struct Rows<'c> {
+    cells: &'c [usize],
+    /// Bytes from one outer position to the next.
+    block: usize,
+    outers: usize,
+    source: *const u8,
+    dst: *mut u8,
+}
+
+impl Rows<'_> {
+    /// Copies rows of so many bytes; always inlined, so that a number known when compiled is a move.
+    ///
+    /// # Safety
+    /// K1, K3 and K4 for the rows.
+    #[inline(always)]
+    unsafe fn read(&self, bytes: usize) {
+        let mut to = self.dst;
+        for outer in 0..self.outers {
+            // SAFETY: the caller's.
+            unsafe {
+                let source = self.source.add(outer * self.block);
+                for cell in self.cells {
+                    copy_nonoverlapping(source.add(cell * bytes), to, bytes);
+                    to = to.add(bytes);
+                }
+            }
+        }
+    }
 }
