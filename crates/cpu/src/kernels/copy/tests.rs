@@ -300,7 +300,7 @@ fn planes_whose_rows_are_whole_lines_turn_like_the_index_loop() {
         let line = 64 / width;
         for case in 0..12 {
             let across = line * (1 + dice.below(6));
-            let run = line + dice.below(20 * line);
+            let run = line * (1 + dice.below(20)) + [0, 0, 0, 1][dice.below(4)];
             let outer = 1 + dice.below(3);
             let middle = 1 + dice.below(3);
             // Even, so that the target starts on a line.
