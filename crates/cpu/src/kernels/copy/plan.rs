@@ -233,12 +233,17 @@ fn high(cell: usize) -> usize {
 }
 
 /// How many cells of a run a block takes that turns it straight: a strip of them, or as little more as leaves a whole
-/// line for the last block. None where staging was measured to be quicker: runs of no whole lines, and narrow cells in
-/// rows far apart.
+/// line for the last block. None where staging was measured to be quicker: of rows far apart, those of a few lines each
+/// or of pairs of bytes; without vectors of whole lines, all narrow cells there, and runs of no whole lines.
 fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
     let line = LINE / cell;
     let far = across.src.unsigned_abs() >= FAR;
-    if far && cell < 8 || !run.size.is_multiple_of(line) {
+    let bytes = run.size * cell;
+    let slower = match straight::has_line_vectors() {
+        true => far && (cell == 2 || bytes > LINE && bytes < STRIP),
+        false => far && cell < 8 || !run.size.is_multiple_of(line),
+    };
+    if slower {
         return None;
     }
     let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);

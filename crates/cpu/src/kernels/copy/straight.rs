@@ -2,6 +2,11 @@
 //! lines are read whole, turned near, and every line of the output leaves the processor in one piece. Nothing is
 //! staged, so that memory never waits for a block to be built.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use super::collapse::{Axes, Axis};
 use super::strided::each;
 use super::transpose::starts;
@@ -77,11 +82,33 @@ pub(super) unsafe fn copy(
     }
 }
 
-/// The way to turn a tile in vectors, where there are such.
+/// The widest way to turn a tile in vectors, where there are such.
 fn wide(cell: usize) -> Option<Tile> {
+    ways(cell).next()
+}
+
+/// Whether a vector is a whole line, so that each line is read once.
+pub(super) fn has_line_vectors() -> bool {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        return Some(match cell {
+    if std::arch::is_x86_feature_detected!("avx512bw") {
+        return true;
+    }
+    false
+}
+
+/// All ways that this processor has, the widest first.
+fn ways(cell: usize) -> impl Iterator<Item = Tile> {
+    let mut ways: [Option<Tile>; 2] = [None; 2];
+    #[cfg(target_arch = "x86_64")]
+    {
+        ways[0] = has_line_vectors().then_some(match cell {
+            1 => avx512::tile_1,
+            2 => avx512::tile_2,
+            4 => avx512::tile_4,
+            8 => avx512::tile_8,
+            _ => avx512::tile_16,
+        });
+        ways[1] = std::arch::is_x86_feature_detected!("avx2").then_some(match cell {
             1 => avx2::tile_1,
             2 => avx2::tile_2,
             4 => avx2::tile_4,
@@ -90,76 +117,7 @@ fn wide(cell: usize) -> Option<Tile> {
         });
     }
     let _ = cell;
-    None
-}
-
-/// Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side
-/// by side in a line of the output.
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::LINE;
-    use core::arch::x86_64::*;
-
-    /// Bytes in a lane.
-    const LANE: usize = 16;
-
-    /// # Safety
-    /// Lanes at `at` and `next` bytes further are inside (K1).
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn lanes(at: *const u8, next: isize) -> __m256i {
-        // SAFETY: the caller's word.
-        unsafe {
-            let low = _mm_loadu_si128(at.cast());
-            let high = _mm_loadu_si128(at.offset(next).cast());
-            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
-        }
-    }
-
-    macro_rules! tile {
-        ($name:ident, $width:literal, $low:ident, $high:ident) => {
-            /// # Safety
-            /// K1, K3 and K4 for the tile; `dst` and `run` are whole lines.
-            #[target_feature(enable = "avx2")]
-            pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
-                const SIDE: usize = LANE / $width;
-                let half = SIDE / 2;
-                let next = SIDE as isize * across;
-                for part in 0..LINE / LANE {
-                    // SAFETY: the tile's lines are inside (K1, K3, K4).
-                    unsafe {
-                        let src = src.add(part * LANE);
-                        let row = |i: usize| src.offset(i as isize * across);
-                        let mut left: [_; SIDE] = core::array::from_fn(|i| lanes(row(i), next));
-                        let mut right: [_; SIDE] =
-                            core::array::from_fn(|i| lanes(row(i + 2 * SIDE), next));
-                        for _ in 0..SIDE.ilog2() {
-                            let (l, r) = (left, right);
-                            for i in 0..half {
-                                left[2 * i] = $low(l[i], l[i + half]);
-                                left[2 * i + 1] = $high(l[i], l[i + half]);
-                                right[2 * i] = $low(r[i], r[i + half]);
-                                right[2 * i + 1] = $high(r[i], r[i + half]);
-                            }
-                        }
-                        for i in 0..SIDE {
-                            let to = dst
-                                .offset((part * SIDE + i) as isize * run)
-                                .cast::<__m256i>();
-                            _mm256_stream_si256(to, left[i]);
-                            _mm256_stream_si256(to.add(1), right[i]);
-                        }
-                    }
-                }
-            }
-        };
-    }
-
-    tile!(tile_1, 1, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
-    tile!(tile_2, 2, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16);
-    tile!(tile_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
-    tile!(tile_8, 8, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
-    tile!(tile_16, 16, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+    ways.into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -181,7 +139,7 @@ mod tests {
             .collect();
         for cell in [1, 2, 4, 8, 16] {
             let side = LINE / cell;
-            if let Some(tile) = wide(cell) {
+            for tile in ways(cell) {
                 let mut dst = vec![Line([0xa5; LINE]); LINE * PITCH / LINE];
                 // SAFETY: both areas hold as many rows as any tile has; lines are aligned (K1, K3, K4).
                 let got = unsafe {
