@@ -93,8 +93,11 @@ fn shared(
     });
 }
 
+/// A way to work on a target and a source.
+type Way = fn(&mut [Line], &[Line]);
+
 /// The ways to do what is asked for; none if it is not known.
-fn ways(name: &str) -> Vec<fn(&mut [Line], &[Line])> {
+fn ways(name: &str) -> Vec<Way> {
     match name {
         "fill" => vec![|to, _| to.fill(black_box(Line([7; 8]))), |to, _| {
             let value = black_box(Line([7; 8]));
