@@ -5,13 +5,14 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::axis::Axis;
 use crate::error::{Error, Result};
-use crate::inline::Inline;
+use crate::inline::{Inline, NEAR};
 use crate::size::{Size, clip, tuple};
 
 #[doc(hidden)]
@@ -30,13 +31,24 @@ const MAX_RANK: usize = 1 << 16;
 /// let layout = Layout::packed(4, &[4, 1, 3, 5]).unwrap();
 /// assert_eq!(layout.strides(), [15, 15, 5, 1]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Layout {
-    dims: Inline<usize>,
-    strides: Inline<isize>,
+    rank: usize,
+    /// Sizes and strides of a rank that fits here, with zeros behind them. They have one length and one place on the
+    /// heap between them: every word of a layout is written for every view.
+    dims: [usize; NEAR],
+    strides: [isize; NEAR],
+    far: Option<Box<Far>>,
     offset: usize,
     /// One past the highest cell that is reached; 0 for an empty tensor.
     end: usize,
+}
+
+/// Sizes and strides of a higher rank.
+#[derive(Clone)]
+struct Far {
+    dims: Box<[usize]>,
+    strides: Box<[isize]>,
 }
 
 impl Layout {
@@ -52,14 +64,16 @@ impl Layout {
         if dims.len() != strides.len() {
             return Err(uneven(&dims, &strides));
         }
-        let axes = dims.iter().copied().zip(strides.iter().copied());
-        match Extent::of(width.max(1), axes).end(offset, width.max(1)) {
-            Some(end) => Ok(Layout {
-                dims,
-                strides,
-                offset: if end == 0 { 0 } else { offset },
-                end,
-            }),
+        let mut view = Seen::new();
+        view.make_room(dims.len());
+        for (axis, parts) in view.axes_mut().iter_mut().zip(dims.iter().zip(&*strides)) {
+            *axis = (*parts.0, *parts.1);
+        }
+        match Extent::of(width.max(1), view.axes().iter().copied()).end(offset, width.max(1)) {
+            Some(end) => {
+                (view.offset, view.end) = (if end == 0 { 0 } else { offset }, end);
+                Ok(Layout::of(&view))
+            }
             None => Err(too_large(width, &dims, &strides)),
         }
     }
@@ -92,7 +106,7 @@ impl Layout {
             }
             _ => {
                 let view = Layout::of(view);
-                Err(too_large(width, dims, &view.strides))
+                Err(too_large(width, dims, view.strides()))
             }
         }
     }
@@ -100,13 +114,19 @@ impl Layout {
     /// The size of each axis.
     #[inline]
     pub fn dims(&self) -> &[usize] {
-        &self.dims
+        match self.dims.get(..self.rank) {
+            Some(near) => near,
+            None => self.far.as_ref().map_or(&[], |far| &far.dims),
+        }
     }
 
     /// The stride of each axis, in elements.
     #[inline]
     pub fn strides(&self) -> &[isize] {
-        &self.strides
+        match self.strides.get(..self.rank) {
+            Some(near) => near,
+            None => self.far.as_ref().map_or(&[], |far| &far.strides),
+        }
     }
 
     /// Where index zero lies, in elements from the start of the storage.
@@ -117,17 +137,17 @@ impl Layout {
     /// How many axes.
     #[inline]
     pub fn rank(&self) -> usize {
-        self.dims.len()
+        self.rank
     }
 
     /// How many elements.
     pub fn count(&self) -> usize {
-        self.dims.iter().product()
+        self.dims().iter().product()
     }
 
     /// Whether a size is 0.
     pub fn is_empty(&self) -> bool {
-        self.dims.contains(&0)
+        self.dims().contains(&0)
     }
 
     /// One past the highest cell that is reached; 0 for an empty tensor.
@@ -143,7 +163,7 @@ impl Layout {
         }
         let back =
             |(&dim, &stride): (&usize, &isize)| (dim as isize - 1).wrapping_mul(stride).min(0);
-        let low: isize = self.dims.iter().zip(self.strides.iter()).map(back).sum();
+        let low: isize = self.dims().iter().zip(self.strides().iter()).map(back).sum();
         self.offset.wrapping_add_signed(low)..self.end
     }
 
@@ -153,7 +173,7 @@ impl Layout {
             return true;
         }
         let mut next = 1;
-        for (&dim, &stride) in self.dims.iter().zip(self.strides.iter()).rev() {
+        for (&dim, &stride) in self.dims().iter().zip(self.strides().iter()).rev() {
             if dim != 1 {
                 if stride != next {
                     return false;
@@ -169,7 +189,7 @@ impl Layout {
     #[inline]
     pub fn is_one_run(&self) -> bool {
         let mut next = 1;
-        for (&dim, &stride) in self.dims.iter().zip(self.strides.iter()).rev() {
+        for (&dim, &stride) in self.dims().iter().zip(self.strides().iter()).rev() {
             if dim == 0 || stride != next {
                 return false;
             }
@@ -202,9 +222,9 @@ impl Layout {
             return false;
         }
         let mut axes: SmallVec<[(usize, usize); 8]> = self
-            .dims
+            .dims()
             .iter()
-            .zip(self.strides.iter())
+            .zip(self.strides().iter())
             .filter(|(d, _)| **d > 1)
             .map(|(&d, &s)| (s.unsigned_abs(), d))
             .collect();
@@ -224,7 +244,7 @@ impl Layout {
         }
         let mut inner: Option<(isize, isize)> = None;
         for axis in run.rev() {
-            let (dim, stride) = (self.dims[axis] as isize, self.strides[axis]);
+            let (dim, stride) = (self.dims()[axis] as isize, self.strides()[axis]);
             if dim == 1 {
                 continue;
             }
@@ -255,11 +275,11 @@ impl Layout {
     #[inline(always)]
     pub fn of(view: &Seen) -> Layout {
         let [a, b, c, d, e, f, g, h] = &view.near;
-        let near = [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0];
-        let near_strides = [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1];
         Layout {
-            dims: Inline::of_parts(view.rank, near, || far(view, |axis| axis.0)),
-            strides: Inline::of_parts(view.rank, near_strides, || far(view, |axis| axis.1)),
+            rank: view.rank,
+            dims: [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0],
+            strides: [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1],
+            far: (view.rank > NEAR).then(|| far(view)),
             offset: view.offset,
             end: view.end,
         }
@@ -371,15 +391,40 @@ impl Layout {
             }
             None => {
                 let view = Layout::of(view);
-                Err(too_large(width, &view.dims, &view.strides))
+                Err(too_large(width, view.dims(), view.strides()))
             }
         }
     }
 }
 
 #[cold]
-fn far<T>(view: &Seen, number: impl Fn(&(usize, isize)) -> T) -> Box<[T]> {
-    view.axes().iter().map(number).collect()
+fn far(view: &Seen) -> Box<Far> {
+    let (dims, strides): (Vec<usize>, Vec<isize>) = view.axes().iter().copied().unzip();
+    Box::new(Far {
+        dims: dims.into(),
+        strides: strides.into(),
+    })
+}
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Layout) -> bool {
+        self.dims() == other.dims()
+            && self.strides() == other.strides()
+            && (self.offset, self.end) == (other.offset, other.end)
+    }
+}
+
+impl Eq for Layout {}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layout")
+            .field("dims", &self.dims())
+            .field("strides", &self.strides())
+            .field("offset", &self.offset)
+            .field("end", &self.end)
+            .finish()
+    }
 }
 
 /// Notes that an axis is used; false where it was used before, or is too far out to tell.

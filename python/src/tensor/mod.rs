@@ -7,6 +7,7 @@ pub(crate) mod index;
 mod iterate;
 mod numbers;
 mod numpy;
+mod objects;
 mod pickle;
 mod shelf;
 mod slot;
@@ -32,6 +33,7 @@ use crate::globals;
 use crate::gpu;
 use crate::gradients::{self, Kept, var};
 use numbers::{nest, numbers};
+pub(crate) use objects::Objects;
 pub(crate) use shelf::is_plain_tensor;
 pub(crate) use slot::{Slot, object, object_from, object_of};
 
