@@ -163,7 +163,12 @@ impl Layout {
         }
         let back =
             |(&dim, &stride): (&usize, &isize)| (dim as isize - 1).wrapping_mul(stride).min(0);
-        let low: isize = self.dims().iter().zip(self.strides().iter()).map(back).sum();
+        let low: isize = self
+            .dims()
+            .iter()
+            .zip(self.strides().iter())
+            .map(back)
+            .sum();
         self.offset.wrapping_add_signed(low)..self.end
     }
 
@@ -303,8 +308,11 @@ impl Layout {
         view.make_room(rank);
         let (old_dims, old_strides) = (self.dims(), self.strides());
         let mut offset = self.offset;
-        let (mut bytes, mut seen, mut inside) = (width, 0u64, self.end > 0 && at.is_empty());
+        // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
+        let (mut inside, mut whole) = (self.end > 0, at.is_empty());
+        let (mut bytes, mut seen) = (width, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
+            inside &= mark(&mut seen, axis) && index < old_dims[axis];
             offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
         }
         let (mut splitting, mut spread) = (usize::MAX, 0usize);
@@ -323,7 +331,8 @@ impl Layout {
                     len,
                     step,
                 } => {
-                    inside = false;
+                    inside &= mark(&mut seen, of) && is_part(start, len, step, old_dims[of]);
+                    whole = false;
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
@@ -356,7 +365,8 @@ impl Layout {
                     stop,
                     step,
                 } => {
-                    inside = false;
+                    inside &= mark(&mut seen, of);
+                    whole = false;
                     let (start, len) = clip(old_dims[of], start, stop, step);
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
@@ -379,10 +389,16 @@ impl Layout {
             bytes = bytes.saturating_mul((*dim).max(1));
             inside &= *dim != 0;
         }
-        // Axes whole or split, each at most once, and new ones reach nothing that was not reached before.
-        let end = match inside && bytes <= isize::MAX as usize {
-            true => Some(self.end),
-            false => Extent::of(width, view.axes().iter().copied()).end(offset, width),
+        // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
+        // is added up then is part of a sum that has been checked.
+        let end = match (inside && bytes <= isize::MAX as usize, whole) {
+            (true, true) => Some(self.end),
+            (true, false) => {
+                let far = |&(dim, stride): &(usize, isize)| (dim as isize - 1).wrapping_mul(stride);
+                let high = view.axes().iter().map(|axis| far(axis).max(0));
+                Some(high.fold(offset + 1, |end, far| end.wrapping_add_signed(far)))
+            }
+            (false, _) => Extent::of(width, view.axes().iter().copied()).end(offset, width),
         };
         match end {
             Some(end) => {
@@ -487,6 +503,18 @@ impl Extent {
         let reaches = offset.saturating_add(self.low) >= 0 && high < isize::MAX / width as isize;
         reaches.then_some(high as usize + 1)
     }
+}
+
+/// Whether a slice has an index and none outside the axis.
+#[inline]
+fn is_part(start: usize, len: usize, step: isize, size: usize) -> bool {
+    let last = len.wrapping_sub(1).checked_mul(step.unsigned_abs());
+    let room = if step < 0 {
+        start
+    } else {
+        size.wrapping_sub(start).wrapping_sub(1)
+    };
+    start < size && last.is_some_and(|last| last <= room)
 }
 
 /// A step along an axis, shortened to its size where it is never taken: its stride might not fit an `isize` once it

@@ -10,7 +10,7 @@ use pyo3::PyTypeInfo;
 use pyo3::ffi;
 use pyo3::impl_::pyclass::PyClassImpl;
 use pyo3::prelude::*;
-use stridewise::{Error, Tensor};
+use stridewise::Tensor;
 
 use crate::gradients::Kept;
 use crate::tensor::{PyTensor, shelf};
@@ -111,24 +111,6 @@ pub(crate) fn object(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyTen
     let tensor = ManuallyDrop::new(tensor);
     // SAFETY: the tensor is not looked at again.
     unsafe { object_from(py, &tensor) }
-}
-
-/// What the work makes as a Python object, or the exception of its error. A tensor is large: it is made here, and moved
-/// once.
-#[inline]
-pub(crate) fn object_of<'py>(
-    py: Python<'py>,
-    work: impl FnOnce() -> stridewise::Result<Tensor>,
-    raise: impl FnOnce(Error) -> PyErr,
-) -> PyResult<Bound<'py, PyTensor>> {
-    let result = work();
-    if let Ok(value) = &result {
-        // SAFETY: the tensor is moved out of the result, which is forgotten.
-        let object = unsafe { object_from(py, value) };
-        std::mem::forget(result);
-        return object;
-    }
-    object(py, result.map_err(raise)?)
 }
 
 /// The tensor as a Python object.
