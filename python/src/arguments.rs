@@ -85,7 +85,7 @@ pub(crate) struct Given<'py> {
 impl<'py> Given<'py> {
     /// The tensor that an argument is; one that is lent is so for as long as the argument.
     #[inline(always)]
-    fn of(argument: &Object<'py>) -> Option<Given<'py>> {
+    pub(crate) fn of(argument: &Object<'py>) -> Option<Given<'py>> {
         let object = argument.get();
         // SAFETY: the object is alive.
         let plain = unsafe { is_plain_tensor(object.as_ptr()) };
@@ -102,6 +102,23 @@ impl<'py> Given<'py> {
         // SAFETY: it is a tensor, as seen above.
         let object = ManuallyDrop::new(unsafe { object.cast_into_unchecked::<PyTensor>() });
         Some(Given { object, held })
+    }
+}
+
+impl<'py> From<Bound<'py, PyTensor>> for Given<'py> {
+    #[inline]
+    fn from(object: Bound<'py, PyTensor>) -> Given<'py> {
+        Given {
+            object: ManuallyDrop::new(object),
+            held: true,
+        }
+    }
+}
+
+impl<'py> Borrow<Bound<'py, PyTensor>> for Given<'py> {
+    #[inline]
+    fn borrow(&self) -> &Bound<'py, PyTensor> {
+        &self.object
     }
 }
 

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use stridewise::call::{Bound as Matched, Failure};
 use stridewise::operators::{TABLE, call_at, call_line};
 use stridewise::params::Mode;
-use stridewise::table::{Arity, Entry};
+use stridewise::table::{Arity, Entry, Kind};
 use stridewise::{Cpu, Error, Tensor, take_into};
 
 use crate::arguments::{Object, Raised};
@@ -28,7 +28,7 @@ use crate::gpu::PyGpu;
 use crate::gradients;
 use crate::graphs::{self, symbolic::PySymbolic};
 use crate::seldom;
-use crate::tensor::{PyTensor, is_plain_tensor};
+use crate::tensor::{Objects, PyTensor, is_plain_tensor};
 
 type Fast = ffi::PyCFunctionFastWithKeywords;
 
@@ -116,6 +116,11 @@ const fn line<const LINE: usize>() -> usize {
     if LINE < TABLE.len() { LINE } else { 0 }
 }
 
+/// Whether what a line gives is mostly a view, which is best written into its object at once.
+const fn gives_views<const LINE: usize>() -> bool {
+    matches!(TABLE[line::<LINE>()].kind, Kind::View | Kind::ViewOrCopy)
+}
+
 /// A call by the shortest way: compiled for its operator, and without PyO3's entry, which notes in a place of the
 /// thread's own that the interpreter's lock is held. See [`Object`] for what makes up for that.
 ///
@@ -142,7 +147,10 @@ unsafe fn short<const LINE: usize>(
             }
             std::slice::from_raw_parts(lent.as_ptr().cast::<Object<'_>>(), count + 1)
         };
-        call_line::<LINE, _, _, _>(&Cpu, given)
+        match const { gives_views::<LINE>() } {
+            true => call_line::<LINE, _, _, _>(&Objects(py), given),
+            false => call_line::<LINE, _, _, _>(&Cpu, given),
+        }
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(answer)) => answer.into_ptr(),

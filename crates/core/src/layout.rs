@@ -5,13 +5,14 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::axis::Axis;
 use crate::error::{Error, Result};
-use crate::inline::Inline;
+use crate::inline::{Inline, NEAR};
 use crate::size::{Size, clip, tuple};
 
 #[doc(hidden)]
@@ -30,13 +31,24 @@ const MAX_RANK: usize = 1 << 16;
 /// let layout = Layout::packed(4, &[4, 1, 3, 5]).unwrap();
 /// assert_eq!(layout.strides(), [15, 15, 5, 1]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Layout {
-    dims: Inline<usize>,
-    strides: Inline<isize>,
+    rank: usize,
+    /// Sizes and strides of a rank that fits here, with zeros behind them. They have one length and one place on the
+    /// heap between them: every word of a layout is written for every view.
+    dims: [usize; NEAR],
+    strides: [isize; NEAR],
+    far: Option<Box<Far>>,
     offset: usize,
     /// One past the highest cell that is reached; 0 for an empty tensor.
     end: usize,
+}
+
+/// Sizes and strides of a higher rank.
+#[derive(Clone)]
+struct Far {
+    dims: Box<[usize]>,
+    strides: Box<[isize]>,
 }
 
 impl Layout {
@@ -52,14 +64,16 @@ impl Layout {
         if dims.len() != strides.len() {
             return Err(uneven(&dims, &strides));
         }
-        let axes = dims.iter().copied().zip(strides.iter().copied());
-        match Extent::of(width.max(1), axes).end(offset, width.max(1)) {
-            Some(end) => Ok(Layout {
-                dims,
-                strides,
-                offset: if end == 0 { 0 } else { offset },
-                end,
-            }),
+        let mut view = Seen::new();
+        view.make_room(dims.len());
+        for (axis, parts) in view.axes_mut().iter_mut().zip(dims.iter().zip(&*strides)) {
+            *axis = (*parts.0, *parts.1);
+        }
+        match Extent::of(width.max(1), view.axes().iter().copied()).end(offset, width.max(1)) {
+            Some(end) => {
+                (view.offset, view.end) = (if end == 0 { 0 } else { offset }, end);
+                Ok(Layout::of(&view))
+            }
             None => Err(too_large(width, &dims, &strides)),
         }
     }
@@ -92,7 +106,7 @@ impl Layout {
             }
             _ => {
                 let view = Layout::of(view);
-                Err(too_large(width, dims, &view.strides))
+                Err(too_large(width, dims, view.strides()))
             }
         }
     }
@@ -100,13 +114,19 @@ impl Layout {
     /// The size of each axis.
     #[inline]
     pub fn dims(&self) -> &[usize] {
-        &self.dims
+        match self.dims.get(..self.rank) {
+            Some(near) => near,
+            None => self.far.as_ref().map_or(&[], |far| &far.dims),
+        }
     }
 
     /// The stride of each axis, in elements.
     #[inline]
     pub fn strides(&self) -> &[isize] {
-        &self.strides
+        match self.strides.get(..self.rank) {
+            Some(near) => near,
+            None => self.far.as_ref().map_or(&[], |far| &far.strides),
+        }
     }
 
     /// Where index zero lies, in elements from the start of the storage.
@@ -117,17 +137,17 @@ impl Layout {
     /// How many axes.
     #[inline]
     pub fn rank(&self) -> usize {
-        self.dims.len()
+        self.rank
     }
 
     /// How many elements.
     pub fn count(&self) -> usize {
-        self.dims.iter().product()
+        self.dims().iter().product()
     }
 
     /// Whether a size is 0.
     pub fn is_empty(&self) -> bool {
-        self.dims.contains(&0)
+        self.dims().contains(&0)
     }
 
     /// One past the highest cell that is reached; 0 for an empty tensor.
@@ -143,7 +163,12 @@ impl Layout {
         }
         let back =
             |(&dim, &stride): (&usize, &isize)| (dim as isize - 1).wrapping_mul(stride).min(0);
-        let low: isize = self.dims.iter().zip(self.strides.iter()).map(back).sum();
+        let low: isize = self
+            .dims()
+            .iter()
+            .zip(self.strides().iter())
+            .map(back)
+            .sum();
         self.offset.wrapping_add_signed(low)..self.end
     }
 
@@ -153,7 +178,7 @@ impl Layout {
             return true;
         }
         let mut next = 1;
-        for (&dim, &stride) in self.dims.iter().zip(self.strides.iter()).rev() {
+        for (&dim, &stride) in self.dims().iter().zip(self.strides().iter()).rev() {
             if dim != 1 {
                 if stride != next {
                     return false;
@@ -169,7 +194,7 @@ impl Layout {
     #[inline]
     pub fn is_one_run(&self) -> bool {
         let mut next = 1;
-        for (&dim, &stride) in self.dims.iter().zip(self.strides.iter()).rev() {
+        for (&dim, &stride) in self.dims().iter().zip(self.strides().iter()).rev() {
             if dim == 0 || stride != next {
                 return false;
             }
@@ -202,9 +227,9 @@ impl Layout {
             return false;
         }
         let mut axes: SmallVec<[(usize, usize); 8]> = self
-            .dims
+            .dims()
             .iter()
-            .zip(self.strides.iter())
+            .zip(self.strides().iter())
             .filter(|(d, _)| **d > 1)
             .map(|(&d, &s)| (s.unsigned_abs(), d))
             .collect();
@@ -224,7 +249,7 @@ impl Layout {
         }
         let mut inner: Option<(isize, isize)> = None;
         for axis in run.rev() {
-            let (dim, stride) = (self.dims[axis] as isize, self.strides[axis]);
+            let (dim, stride) = (self.dims()[axis] as isize, self.strides()[axis]);
             if dim == 1 {
                 continue;
             }
@@ -255,11 +280,11 @@ impl Layout {
     #[inline(always)]
     pub fn of(view: &Seen) -> Layout {
         let [a, b, c, d, e, f, g, h] = &view.near;
-        let near = [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0];
-        let near_strides = [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1];
         Layout {
-            dims: Inline::of_parts(view.rank, near, || far(view, |axis| axis.0)),
-            strides: Inline::of_parts(view.rank, near_strides, || far(view, |axis| axis.1)),
+            rank: view.rank,
+            dims: [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0],
+            strides: [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1],
+            far: (view.rank > NEAR).then(|| far(view)),
             offset: view.offset,
             end: view.end,
         }
@@ -283,8 +308,11 @@ impl Layout {
         view.make_room(rank);
         let (old_dims, old_strides) = (self.dims(), self.strides());
         let mut offset = self.offset;
-        let (mut bytes, mut seen, mut inside) = (width, 0u64, self.end > 0 && at.is_empty());
+        // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
+        let (mut inside, mut whole) = (self.end > 0, at.is_empty());
+        let (mut bytes, mut seen) = (width, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
+            inside &= mark(&mut seen, axis) && index < old_dims[axis];
             offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
         }
         let (mut splitting, mut spread) = (usize::MAX, 0usize);
@@ -303,7 +331,8 @@ impl Layout {
                     len,
                     step,
                 } => {
-                    inside = false;
+                    inside &= mark(&mut seen, of) && is_part(start, len, step, old_dims[of]);
+                    whole = false;
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
@@ -336,7 +365,8 @@ impl Layout {
                     stop,
                     step,
                 } => {
-                    inside = false;
+                    inside &= mark(&mut seen, of);
+                    whole = false;
                     let (start, len) = clip(old_dims[of], start, stop, step);
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
@@ -359,10 +389,16 @@ impl Layout {
             bytes = bytes.saturating_mul((*dim).max(1));
             inside &= *dim != 0;
         }
-        // Axes whole or split, each at most once, and new ones reach nothing that was not reached before.
-        let end = match inside && bytes <= isize::MAX as usize {
-            true => Some(self.end),
-            false => Extent::of(width, view.axes().iter().copied()).end(offset, width),
+        // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
+        // is added up then is part of a sum that has been checked.
+        let end = match (inside && bytes <= isize::MAX as usize, whole) {
+            (true, true) => Some(self.end),
+            (true, false) => {
+                let far = |&(dim, stride): &(usize, isize)| (dim as isize - 1).wrapping_mul(stride);
+                let high = view.axes().iter().map(|axis| far(axis).max(0));
+                Some(high.fold(offset + 1, |end, far| end.wrapping_add_signed(far)))
+            }
+            (false, _) => Extent::of(width, view.axes().iter().copied()).end(offset, width),
         };
         match end {
             Some(end) => {
@@ -371,15 +407,40 @@ impl Layout {
             }
             None => {
                 let view = Layout::of(view);
-                Err(too_large(width, &view.dims, &view.strides))
+                Err(too_large(width, view.dims(), view.strides()))
             }
         }
     }
 }
 
 #[cold]
-fn far<T>(view: &Seen, number: impl Fn(&(usize, isize)) -> T) -> Box<[T]> {
-    view.axes().iter().map(number).collect()
+fn far(view: &Seen) -> Box<Far> {
+    let (dims, strides): (Vec<usize>, Vec<isize>) = view.axes().iter().copied().unzip();
+    Box::new(Far {
+        dims: dims.into(),
+        strides: strides.into(),
+    })
+}
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Layout) -> bool {
+        self.dims() == other.dims()
+            && self.strides() == other.strides()
+            && (self.offset, self.end) == (other.offset, other.end)
+    }
+}
+
+impl Eq for Layout {}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layout")
+            .field("dims", &self.dims())
+            .field("strides", &self.strides())
+            .field("offset", &self.offset)
+            .field("end", &self.end)
+            .finish()
+    }
 }
 
 /// Notes that an axis is used; false where it was used before, or is too far out to tell.
@@ -442,6 +503,18 @@ impl Extent {
         let reaches = offset.saturating_add(self.low) >= 0 && high < isize::MAX / width as isize;
         reaches.then_some(high as usize + 1)
     }
+}
+
+/// Whether a slice has an index and none outside the axis.
+#[inline]
+fn is_part(start: usize, len: usize, step: isize, size: usize) -> bool {
+    let last = len.wrapping_sub(1).checked_mul(step.unsigned_abs());
+    let room = if step < 0 {
+        start
+    } else {
+        size.wrapping_sub(start).wrapping_sub(1)
+    };
+    start < size && last.is_some_and(|last| last <= room)
 }
 
 /// A step along an axis, shortened to its size where it is never taken: its stride might not fit an `isize` once it

@@ -37,6 +37,36 @@ pub struct Tensor {
     storage: Arc<Storage>,
 }
 
+/// A view that has been checked but not been written yet.
+#[doc(hidden)]
+pub struct Viewed<'a> {
+    seen: &'a Seen,
+    dtype: DType,
+    storage: &'a Arc<Storage>,
+}
+
+impl Viewed<'_> {
+    /// The view, written where it is returned.
+    #[inline(always)]
+    pub fn tensor(self) -> Tensor {
+        Tensor {
+            layout: Layout::of(self.seen),
+            dtype: self.dtype,
+            storage: self.storage.clone(),
+        }
+    }
+
+    #[cold]
+    fn misfit(self) -> Error {
+        misfit(&self.tensor())
+    }
+}
+
+#[cold]
+fn no_run(x: &Tensor) -> Error {
+    Error::shape("the tensor is not one run of as many elements").note("shape", tuple(x.shape()))
+}
+
 impl Tensor {
     /// A tensor from its parts: checks T1 and T2. T3 is the storage's: all of it has been written.
     #[inline]
@@ -68,6 +98,22 @@ impl Tensor {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Tensor> {
+        let copy = |x: &Tensor| Cpu.packed_copy(x);
+        self.view_as(at, rank, axes, copy, |view| Ok(view.tensor()))
+    }
+
+    /// What `made` makes of such a view, for front doors that keep tensors in places of their own; `copy` makes the
+    /// packed copy where one is needed.
+    #[doc(hidden)]
+    #[inline]
+    pub fn view_as<R>(
+        &self,
+        at: &[(usize, usize)],
+        rank: usize,
+        axes: impl Fn(usize) -> Result<Axis<usize>>,
+        copy: impl Fn(&Tensor) -> Result<Tensor>,
+        made: impl FnOnce(Viewed<'_>) -> Result<R>,
+    ) -> Result<R> {
         let (mut seen, mut packed) = (Seen::new(), None::<Tensor>);
         // One call for both turns of the loop, so that the map is compiled into it.
         while !packed.as_ref().unwrap_or(self).layout.see(
@@ -77,17 +123,18 @@ impl Tensor {
             rank,
             &axes,
         )? {
-            packed = Some(Cpu.packed_copy(self)?);
+            packed = Some(copy(self)?);
         }
         let storage = &packed.as_ref().unwrap_or(self).storage;
-        if !fits(storage, self.dtype, seen.end()) {
-            return Tensor::new(storage.clone(), self.dtype, Layout::of(&seen));
-        }
-        Ok(Tensor {
-            layout: Layout::of(&seen),
+        let view = Viewed {
+            seen: &seen,
             dtype: self.dtype,
-            storage: storage.clone(),
-        })
+            storage,
+        };
+        match fits(storage, self.dtype, seen.end()) {
+            true => made(view),
+            false => Err(view.misfit()),
+        }
     }
 
     /// One run of memory under other sizes, which multiply to as many elements.
@@ -97,17 +144,26 @@ impl Tensor {
         rank: usize,
         sizes: impl Fn(usize) -> usize,
     ) -> Result<Tensor> {
+        self.view_of_run_as(rank, sizes, |view| Ok(view.tensor()))
+    }
+
+    /// What `made` makes of such a view.
+    #[doc(hidden)]
+    #[inline]
+    pub fn view_of_run_as<R>(
+        &self,
+        rank: usize,
+        sizes: impl Fn(usize) -> usize,
+        made: impl FnOnce(Viewed<'_>) -> Result<R>,
+    ) -> Result<R> {
         let mut seen = Seen::new();
         if !self.layout.see_run(&mut seen, rank, sizes) {
-            return Err(
-                Error::shape("the tensor is not one run of as many elements")
-                    .note("shape", tuple(self.shape())),
-            );
+            return Err(no_run(self));
         }
-        Ok(Tensor {
-            layout: Layout::of(&seen),
+        made(Viewed {
+            seen: &seen,
             dtype: self.dtype,
-            storage: self.storage.clone(),
+            storage: &self.storage,
         })
     }
 

@@ -1,7 +1,9 @@
 //! `x[...]` by NumPy's rules: whole numbers, slices, `None`, `...` and integer arrays. Without arrays it is a
 //! view; with them, one gather.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -24,38 +26,90 @@ use crate::graphs::argument::constant;
 use crate::graphs::symbolic::PySymbolic;
 use crate::graphs::trace::source;
 use crate::look::plain_number;
-use crate::tensor::{PyTensor, object, object_of};
+use crate::seldom;
+use crate::tensor::{Objects, PyTensor, is_plain_tensor, object};
 
-/// Part of a tensor.
-pub(crate) fn get<'py>(
+/// `x[index]` as the interpreter asks for it. PyO3 is told that the lock is held only where it matters.
+///
+/// # Safety
+/// Both objects are alive, and the interpreter's lock is held.
+pub(super) unsafe extern "C" fn subscript(
+    x: *mut ffi::PyObject,
+    index: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the lock is held.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: the interpreter lends both for the time of the call.
+    let (x, index) = unsafe { (Bound::ref_from_ptr(py, &x), Bound::ref_from_ptr(py, &index)) };
+    let work = || {
+        // SAFETY: the object is alive.
+        if !seldom::ever() && unsafe { is_plain_tensor(x.as_ptr()) } {
+            // SAFETY: it is a tensor.
+            let x = unsafe { x.cast_unchecked::<PyTensor>() };
+            if let Some(part) = quick(py, x, index) {
+                return part;
+            }
+        }
+        Python::attach(|_| get(x.cast::<PyTensor>()?, index))
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(part)) => part.into_ptr(),
+        Ok(Err(error)) => fail(error),
+        Err(_) => fail(PyRuntimeError::new_err(
+            "an internal error, which is a bug in stridewise",
+        )),
+    }
+}
+
+#[cold]
+fn fail(error: PyErr) -> *mut ffi::PyObject {
+    Python::attach(|py| error.restore(py));
+    std::ptr::null_mut()
+}
+
+/// Part of a tensor without a history, by what an index mostly is; `None` for any other.
+#[inline(always)]
+fn quick<'py>(
     py: Python<'py>,
-    x: &PyTensor,
+    x: &Bound<'py, PyTensor>,
     index: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyTensor>> {
+) -> Option<PyResult<Bound<'py, PyTensor>>> {
     // Read into the operator itself, which is large.
     let mut operator = Slice {
         items: Items(SmallVec::new()),
     };
-    let plain = plain(index, &mut operator.items.0)?;
-    if let Some(var) = gradients::tracked(x) {
-        let tape = gradients::tape();
-        let part = match plain {
-            true => slice(&tape, &var, operator.items).or_raise(py)?,
-            false => picked(py, &tape, &var, index, |array| tape.constant(array))?,
-        };
-        return gradients::var_object(py, part);
+    match plain(index, &mut operator.items.0) {
+        Ok(true) => {}
+        Ok(false) => return taken(py, x.get(), index),
+        Err(error) => return Some(Err(error)),
     }
-    if !plain {
-        return match taken(py, x, index) {
+    match operator.lower(&Objects(py), &[x]) {
+        Ok(part) => Some(Ok(part)),
+        Err(error) => Some(Err(raised(error))),
+    }
+}
+
+#[cold]
+fn raised(error: Error) -> PyErr {
+    Python::attach(|py| exception(py, &error.within(GetItem::NAME)))
+}
+
+/// Part of a tensor.
+fn get<'py>(x: &Bound<'py, PyTensor>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
+    let py = x.py();
+    let Some(var) = gradients::tracked(x.get()) else {
+        return match quick(py, x, index) {
             Some(part) => part,
-            None => object(py, picked(py, &Cpu, &x.inner, index, |array| array)?),
+            None => object(py, picked(py, &Cpu, &x.get().inner, index, |array| array)?),
         };
-    }
-    object_of(
-        py,
-        || operator.lower(&Cpu, &[&x.inner]),
-        |error| exception(py, &error.within(GetItem::NAME)),
-    )
+    };
+    let tape = gradients::tape();
+    let mut items = SmallVec::new();
+    let part = match plain(index, &mut items)? {
+        true => slice(&tape, &var, Items(items)).or_raise(py)?,
+        false => picked(py, &tape, &var, index, |array| tape.constant(array))?,
+    };
+    gradients::var_object(py, part)
 }
 
 /// Part of a tensor by one array of whole numbers and nothing else, which is `take` along the first axis; `None` where
@@ -82,19 +136,20 @@ fn taken<'py>(
 /// Reads an index of ints, slices, `None` and `...` alone, as nearly all are; `false` for any other.
 #[inline]
 fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<bool> {
+    // Each kind is added for itself, so that it is written where it stays.
     let mut one = |item: &Bound<'_, PyAny>| -> PyResult<bool> {
         // SAFETY: the object is alive.
-        items.push(if let Some(at) = unsafe { plain_number(item.as_ptr()) } {
-            Item::At(at)
+        if let Some(at) = unsafe { plain_number(item.as_ptr()) } {
+            items.push(Item::At(at));
         } else if let Ok(slice) = item.cast::<PySlice>() {
-            range(slice)?
+            items.push(range(slice)?);
         } else if item.is_none() {
-            Item::NewAxis
+            items.push(Item::NewAxis);
         } else if item.is_instance_of::<PyEllipsis>() {
-            Item::Rest
+            items.push(Item::Rest);
         } else {
             return Ok(false);
-        });
+        }
         Ok(true)
     };
     let Ok(tuple) = index.cast::<PyTuple>() else {
@@ -307,19 +362,25 @@ fn mask() -> Error {
         .within(GetItem::NAME)
 }
 
+/// A slice that cannot be read: a step of 0 is refused where the axis is known; any other error is the user's own.
+#[cold]
+fn odd_range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
+    let error = PyErr::fetch(slice.py());
+    let zero = error.is_instance_of::<PyValueError>(slice.py())
+        && slice.getattr("step")?.eq(0).unwrap_or(false);
+    match zero {
+        true => Ok(Item::from(..).step(0)),
+        false => Err(error),
+    }
+}
+
+#[inline(always)]
 fn range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: a live slice object, and room for the three numbers.
     let read = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
     if read != 0 {
-        let error = PyErr::fetch(slice.py());
-        // A step of 0 is refused where the axis is known; any other error is the user's own.
-        let zero = error.is_instance_of::<PyValueError>(slice.py())
-            && slice.getattr("step")?.eq(0).unwrap_or(false);
-        return match zero {
-            true => Ok(Item::from(..).step(0)),
-            false => Err(error),
-        };
+        return Python::attach(|_| odd_range(slice));
     }
     // Absent ends come as the furthest ones.
     let (near, far) = match step > 0 {

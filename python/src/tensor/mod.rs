@@ -7,6 +7,7 @@ pub(crate) mod index;
 mod iterate;
 mod numbers;
 mod numpy;
+mod objects;
 mod pickle;
 mod shelf;
 mod slot;
@@ -32,8 +33,9 @@ use crate::globals;
 use crate::gpu;
 use crate::gradients::{self, Kept, var};
 use numbers::{nest, numbers};
+pub(crate) use objects::Objects;
 pub(crate) use shelf::is_plain_tensor;
-pub(crate) use slot::{Slot, object, object_from, object_of};
+pub(crate) use slot::{Slot, object, object_from};
 
 /// A tensor in main memory: an immutable value. Views share memory and cost nothing.
 #[pyclass(name = "Tensor", module = "stridewise", frozen, weakref, subclass, extends = shelf::Base)]
@@ -338,14 +340,6 @@ impl PyTensor {
     fn __len__(&self) -> PyResult<usize> {
         let first = self.inner.shape().first().copied();
         first.ok_or_else(|| PyTypeError::new_err("a tensor of rank 0 has no length"))
-    }
-
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        index: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyTensor>> {
-        index::get(py, self, index)
     }
 
     fn __iter__(&self) -> PyResult<iterate::PyTensorIterator> {

@@ -2,6 +2,7 @@
 //! made, so that asking the interpreter for memory and giving it back would be a good part of what the view costs.
 
 use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -11,9 +12,12 @@ use pyo3::impl_::pycell::PyClassObjectBaseLayout;
 use pyo3::impl_::pyclass::PyClassBaseType;
 use pyo3::prelude::*;
 use pyo3::pycell::PyBorrowError;
+use pyo3::sync::PyOnceLock;
 use pyo3::type_object::PyLayout;
+use pyo3::types::PyType;
 
 use crate::tensor::PyTensor;
+use crate::tensor::index::subscript;
 
 /// More objects than a line of code makes and lets go.
 const ROOM: usize = 64;
@@ -99,15 +103,49 @@ unsafe fn keep(_py: Python<'_>, object: *mut ffi::PyObject) -> bool {
     true
 }
 
-/// Python's `object` as the base of `Tensor`; the same class under another name, since what PyO3 does with an object
-/// that goes depends on the base it was told of.
+/// The base of `Tensor`: like Python's `object`, but that it has `x[...]`, which a class of PyO3's can have only with
+/// more around it than the view itself takes. What PyO3 does with an object that goes depends on the base as well.
 pub(crate) struct Base;
 
-// SAFETY: it is the class `object`, which every object is of.
+// SAFETY: it is a class with the layout of `object`, which is made once and never goes.
 unsafe impl PyTypeInfo for Base {
-    #[inline]
     fn type_object_raw(py: Python<'_>) -> *mut ffi::PyTypeObject {
-        PyAny::type_object_raw(py)
+        static MADE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let class = MADE.get_or_init(py, || match indexed(py) {
+            Ok(class) => class,
+            // As PyO3 does where a class cannot be made: there is no module without it.
+            Err(error) => panic!("the base of Tensor could not be made: {error}"),
+        });
+        class.as_ptr().cast()
+    }
+}
+
+/// Makes the class with `x[...]`.
+fn indexed(py: Python<'_>) -> PyResult<Py<PyType>> {
+    let mut slots = [
+        ffi::PyType_Slot {
+            slot: ffi::Py_mp_subscript,
+            pfunc: subscript as *mut c_void,
+        },
+        ffi::PyType_Slot {
+            slot: 0,
+            pfunc: ptr::null_mut(),
+        },
+    ];
+    let mut spec = ffi::PyType_Spec {
+        name: c"stridewise.Indexed".as_ptr(),
+        basicsize: size_of::<ffi::PyObject>() as c_int,
+        itemsize: 0,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the interpreter copies what it is given but the name, which lives as long as the program. The function
+    // looks at what it is called on, which may be of another class on top of this one.
+    unsafe {
+        let class = ffi::PyType_FromSpec(&mut spec);
+        Ok(Bound::from_owned_ptr_or_err(py, class)?
+            .cast_into_unchecked::<PyType>()
+            .unbind())
     }
 }
 

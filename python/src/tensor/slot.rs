@@ -10,7 +10,7 @@ use pyo3::PyTypeInfo;
 use pyo3::ffi;
 use pyo3::impl_::pyclass::PyClassImpl;
 use pyo3::prelude::*;
-use stridewise::{Error, Tensor};
+use stridewise::Tensor;
 
 use crate::gradients::Kept;
 use crate::tensor::{PyTensor, shelf};
@@ -113,24 +113,6 @@ pub(crate) fn object(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyTen
     unsafe { object_from(py, &tensor) }
 }
 
-/// What the work makes as a Python object, or the exception of its error. A tensor is large: it is made here, and moved
-/// once.
-#[inline]
-pub(crate) fn object_of<'py>(
-    py: Python<'py>,
-    work: impl FnOnce() -> stridewise::Result<Tensor>,
-    raise: impl FnOnce(Error) -> PyErr,
-) -> PyResult<Bound<'py, PyTensor>> {
-    let result = work();
-    if let Ok(value) = &result {
-        // SAFETY: the tensor is moved out of the result, which is forgotten.
-        let object = unsafe { object_from(py, value) };
-        std::mem::forget(result);
-        return object;
-    }
-    object(py, result.map_err(raise)?)
-}
-
 /// The tensor as a Python object.
 ///
 /// # Safety
@@ -140,37 +122,59 @@ pub(crate) unsafe fn object_from<'py>(
     py: Python<'py>,
     tensor: &Tensor,
 ) -> PyResult<Bound<'py, PyTensor>> {
-    // What `Bound::new` does for a class on top of `object`, but that the memory is not cleared first, since nearly all
-    // of it is written here, and that the collector of cycles is not told: it cannot follow a tensor to anything else.
-    let new = shelf::again(py).unwrap_or_else(|| {
-        // SAFETY: the class is a heap type without a size of its own for each object.
-        unsafe { ffi::PyObject_GC_New::<ffi::PyObject>(PyTensor::type_object_raw(py)) }
+    let mut moved = false;
+    let object = object_with(py, |place| {
+        // SAFETY: the tensor is the caller's to give away, and the place is that of a new object.
+        unsafe { copy_words(tensor, place.as_mut_ptr()) };
+        moved = true;
     });
-    if new.is_null() {
+    if !moved {
         // SAFETY: the caller leaves the tensor to us, and this is the last time anyone looks at it.
         drop(unsafe { ptr::read(tensor) });
+    }
+    object
+}
+
+/// A new Python object with the tensor that `write` writes.
+#[inline(always)]
+pub(crate) fn object_with<'py>(
+    py: Python<'py>,
+    write: impl FnOnce(&mut MaybeUninit<Tensor>),
+) -> PyResult<Bound<'py, PyTensor>> {
+    // What `Bound::new` does for a class on top of `object`, but that the memory is not cleared first, since nearly all
+    // of it is written here, and that the collector of cycles is not told: it cannot follow a tensor to anything else.
+    let new = shelf::again(py).unwrap_or_else(|| afresh(py));
+    if new.is_null() {
         return Err(PyErr::fetch(py));
     }
     // SAFETY: a new object of that class, whose slot is looked into only to find its place.
     let object = unsafe { Bound::from_owned_ptr(py, new).cast_into_unchecked::<PyTensor>() };
     let slot = &object.get().inner;
-    let place = slot.tensor.get().cast::<Tensor>();
-    // SAFETY: the object is new, so nobody else looks into it; the tensor is the caller's to give away. Zeros around it
-    // are a slot with nothing in it, and for PyO3 (which counts no borrows of a frozen class) no weak references.
+    let place = slot.tensor.get();
+    // SAFETY: the object is new, so nobody else looks into it. Zeros around the tensor are a slot with nothing in it,
+    // and for PyO3 (which counts no borrows of a frozen class) no weak references.
     unsafe {
-        let (start, place) = (new.cast::<u8>(), place.cast::<u8>());
+        let (start, tensor) = (new.cast::<u8>(), place.cast::<u8>());
         let size = size_of::<<PyTensor as PyClassImpl>::Layout>();
         let (head, before) = (
             size_of::<ffi::PyObject>(),
-            place.offset_from_unsigned(start),
+            tensor.offset_from_unsigned(start),
         );
         let after = before + size_of::<Tensor>();
         start.add(head).write_bytes(0, before - head);
         start.add(after).write_bytes(0, size - after);
-        copy_words(tensor, place.cast());
+        write(&mut *place);
     }
     slot.kept.set(BARE);
     Ok(object)
+}
+
+/// Memory for an object.
+#[cold]
+#[inline(never)]
+fn afresh(py: Python<'_>) -> *mut ffi::PyObject {
+    // SAFETY: the class is a heap type without a size of its own for each object.
+    unsafe { ffi::PyObject_GC_New::<ffi::PyObject>(PyTensor::type_object_raw(py)) }
 }
 
 /// Moves a tensor word by word. It has just been written so, and a wider read would have to wait until every one

@@ -7,25 +7,33 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use stridewise::operators::{Swapaxes, Transpose};
+use stridewise::params::Axes;
 use stridewise::prelude::*;
 use stridewise::size::tuple;
-use stridewise::{Error, Result, Var};
+use stridewise::{Error, Operator, Result, Var};
 
 use crate::errors::{OrRaise, exception};
 use crate::gradients;
-use crate::tensor::{PyTensor, object_of};
+use crate::tensor::{Objects, PyTensor};
 
 /// The axes reversed.
 unsafe extern "C" fn reversed(x: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
     // SAFETY: the descriptor checks that it is a tensor, and the interpreter's lock is held.
-    unsafe { view(x, |x| x.transpose(..), |x| x.transpose(..)) }
+    unsafe {
+        view(
+            x,
+            |_| Ok(Transpose { axes: Axes::All }),
+            |x| x.transpose(..),
+        )
+    }
 }
 
 /// The last two axes swapped.
 unsafe extern "C" fn swapped(x: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
     let last_two = |x: &Tensor| match x.rank() {
         0 | 1 => Err(too_few(x)),
-        _ => x.swapaxes(-2, -1),
+        _ => Ok(Swapaxes { a: -2, b: -1 }),
     };
     let noted = |x: &Var<Cpu>| match x.value().rank() {
         0 | 1 => Err(too_few(x.value())),
@@ -49,22 +57,20 @@ fn too_few(x: &Tensor) -> Error {
 /// # Safety
 /// The object is a tensor, and the interpreter's lock is held.
 #[inline(always)]
-unsafe fn view(
+unsafe fn view<O: for<'py> Operator<Objects<'py>, Output = Bound<'py, PyTensor>>>(
     x: *mut ffi::PyObject,
-    plain: impl Fn(&Tensor) -> Result<Tensor>,
+    plain: impl Fn(&Tensor) -> Result<O>,
     noted: impl Fn(&Var<Cpu>) -> Result<Var<Cpu>>,
 ) -> *mut ffi::PyObject {
     // SAFETY: the lock is held.
     let py = unsafe { Python::assume_attached() };
     let work = || {
         // SAFETY: the interpreter lends a tensor for the time of the call.
-        let x = unsafe { Bound::ref_from_ptr(py, &x).cast_unchecked::<PyTensor>() }.get();
-        match gradients::tracked(x) {
-            None => object_of(
-                py,
-                || plain(&x.inner),
-                |error| Python::attach(|py| exception(py, &error)),
-            ),
+        let x = unsafe { Bound::ref_from_ptr(py, &x).cast_unchecked::<PyTensor>() };
+        match gradients::tracked(x.get()) {
+            None => plain(&x.get().inner)
+                .and_then(|operator| Objects(py).apply(&operator, &[x]))
+                .map_err(|error| Python::attach(|py| exception(py, &error))),
             Some(x) => Python::attach(|_| gradients::var_object(py, noted(&x).or_raise(py)?)),
         }
     };

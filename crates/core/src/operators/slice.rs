@@ -71,8 +71,10 @@ impl<E: Engine> Operator<E> for Slice {
                     continue;
                 }
                 Item::Rest => {
-                    shaped.extend((axis..axis + whole).map(Axis::Of));
-                    axis += whole;
+                    for _ in 0..whole {
+                        shaped.push(Axis::Of(axis));
+                        axis += 1;
+                    }
                     continue;
                 }
                 Item::At(index) => match at(engine, x, axis, index).map_err(blame)? {
@@ -90,10 +92,12 @@ impl<E: Engine> Operator<E> for Slice {
             }
             axis += 1;
         }
-        // Without a `...` there is one at the end.
-        if rests == 0 {
-            shaped.extend((axis..rank).map(Axis::Of));
-        }
+        // Without a `...` there is one at the end, which need not be written down.
+        let (listed, total) = (shaped.len(), shaped.len() + (rank - axis));
+        let map = |out: usize| match shaped.get(out) {
+            Some(axis) => axis.clone(),
+            None => Axis::Of(axis + (out - listed)),
+        };
         let cut;
         let x = match open.is_empty() {
             true => x,
@@ -103,8 +107,8 @@ impl<E: Engine> Operator<E> for Slice {
             }
         };
         match dropped.is_empty() {
-            true => engine.view(x, shaped.len(), |out| shaped[out].clone()),
-            false => engine.view_at(x, &dropped, shaped.len(), |out| shaped[out].clone()),
+            true => engine.view(x, total, map),
+            false => engine.view_at(x, &dropped, total, map),
         }
     }
 }
@@ -131,6 +135,7 @@ fn cut_open<E: Engine>(
 }
 
 /// An index counted from the front; `None` where the size it counts from is not known yet.
+#[inline(always)]
 fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<Option<usize>> {
     let size = engine.size(x, axis);
     let inside = Condition::Inside {
@@ -151,6 +156,7 @@ fn at<E: Engine>(engine: &E, x: &E::Value, axis: usize, index: isize) -> Result<
 }
 
 /// `start:stop:step` of an axis.
+#[inline(always)]
 fn range<E: Engine>(
     engine: &E,
     x: &E::Value,
