@@ -72,7 +72,8 @@ fn as_they_lie(axes: impl Iterator<Item = (usize, [isize; 1])>) -> (Loops<1>, is
             (size, [stride.abs()])
         })
         .collect();
-    axes.sort_by_key(|&(_, [stride])| std::cmp::Reverse(stride));
+    // An axis that stands still goes outside, where it repeats whole rows.
+    axes.sort_by_key(|&(_, [stride])| (stride != 0, std::cmp::Reverse(stride)));
     (Loops::new(axes.into_iter()), back)
 }
 
