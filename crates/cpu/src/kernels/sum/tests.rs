@@ -98,6 +98,12 @@ fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             agrees::<T>(&Sample::packed(&mut rng, &sizes, &make), &reduced);
             agrees::<T>(&Sample::random(&mut rng, &sizes, &make), &reduced);
         }
+        // Terms that are one element, then those that are a few, over and over.
+        let few = || Sample::packed(&mut Rng(len as u64), &[3], &make);
+        agrees::<T>(&few().expanded(1, len), &[false, true]);
+        agrees::<T>(&few().expanded(0, len), &[true, true]);
+        agrees::<T>(&few().expanded(1, len), &[true, true]);
+        agrees::<T>(&few().expanded(1, 2).expanded(1, len), &[true, true, true]);
     }
 }
 
@@ -135,6 +141,10 @@ fn threads_do_not_change_a_bit() {
         (vec![40, 50, 60], vec![true, false, true], vec![2, 0, 1]),
         (vec![40, 50, 60], vec![false, true, false], vec![2, 1, 0]),
         (vec![100_000, 2], vec![false, false], vec![1, 0]),
+        (vec![300, 700], vec![true, true], vec![1, 0]),
+        (vec![50, 64, 100], vec![true, true, true], vec![1, 2, 0]),
+        (vec![3, 300, 256], vec![false, true, true], vec![0, 2, 1]),
+        (vec![2, 90_000], vec![true, true], vec![1, 0]),
     ] {
         let sample = Sample::packed(&mut rng, &sizes, make).permuted(&axes);
         let reduced: Vec<bool> = axes.iter().map(|&axis| reduced[axis]).collect();
@@ -206,6 +216,10 @@ fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
         by(&|store| unsafe { rows.sum_inlined(store) });
         // SAFETY: as above.
         by(&|store| unsafe { rows.sum(store) });
+        if len <= 8 {
+            // SAFETY: as above.
+            by(&|store| unsafe { rows.sum_short(store) });
+        }
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: as above, and the machine has AVX2.
