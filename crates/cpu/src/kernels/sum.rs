@@ -20,7 +20,7 @@ use stridewise_core::DType;
 
 use self::columns::Columns;
 use self::rows::Rows;
-use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
+use super::loops::{CACHED, Loops, Shared, WORTH_THREADS, in_pieces};
 use super::{Block, threads};
 use crate::element::{Number, with_dtype};
 
@@ -173,13 +173,24 @@ impl Reduction {
         let [step] = self.kept.steps();
         if self.by_columns() {
             let tile = Columns::<T>::WIDEST;
+            let bytes = self
+                .kept
+                .len()
+                .saturating_mul(self.terms.len() * size_of::<T>());
+            let mut columns = Columns::<T>::new();
             self.kept.spans(outputs, |at, len, [offset]| {
                 for first in (0..len).step_by(tile) {
-                    let mut columns = Columns::<T>::new(tile.min(len - first));
+                    let width = tile.min(len - first);
                     // SAFETY: K1: the tile's columns are outputs of this span.
                     let sums = unsafe {
                         let corner = src.offset(offset + first as isize * step);
-                        columns.sum(corner, step, &self.terms, terms.clone())
+                        columns.sum(
+                            width,
+                            (corner, step),
+                            &self.terms,
+                            terms.clone(),
+                            bytes > CACHED,
+                        )
                     };
                     for (c, &sum) in sums.iter().enumerate() {
                         store(at + first + c, sum);

@@ -16,6 +16,9 @@ use crate::kernels::{Block, BlockMut};
 /// How many bytes are copied together at a time: half of a small second-level cache.
 const BYTES: usize = 128 * 1024;
 
+/// The most outputs whose rows are added in turn: their trees stay in the first cache.
+const ABREAST: usize = 16;
+
 /// Sums a range of terms (starting at a block) for a range of outputs.
 ///
 /// # Safety
@@ -53,19 +56,39 @@ pub(super) unsafe fn sum<T: Number>(
         });
         return;
     }
-    let mut near = Near::<T>::new(if whole_rows { 0 } else { room.min(len) });
+    if whole_rows {
+        // Rows of neighbouring outputs in turn: they lie nearer than the next row of the same output.
+        let abreast = (BYTES / size_of::<T>() / terms.row_len()).clamp(1, ABREAST);
+        let mut trees: Vec<Tree<T>> = Vec::new();
+        kept.spans(outputs, |at, count, [offset]| {
+            for first in (0..count).step_by(abreast) {
+                trees.clear();
+                trees.resize_with(abreast.min(count - first), Tree::new);
+                terms.spans(range.clone(), |_, len, [row]| {
+                    for (i, tree) in trees.iter_mut().enumerate() {
+                        // SAFETY: K1, K2, K4: adjacent terms of an output of this span, from one block to the end of
+                        // another.
+                        unsafe {
+                            let from = src.offset(offset + (first + i) as isize * step + row);
+                            push_blocks(tree, from, len);
+                        }
+                    }
+                });
+                for (i, tree) in trees.iter().enumerate() {
+                    store(at + first + i, tree.root());
+                }
+            }
+        });
+        return;
+    }
+    let mut near = Near::<T>::new(room.min(len));
     kept.spans(outputs, |at, count, [offset]| {
         for i in 0..count {
-            let first = src.wrapping_offset(offset + i as isize * step);
             let mut tree = Tree::<T>::new();
-            if whole_rows {
-                terms.spans(range.clone(), |_, len, [offset]| {
-                    // SAFETY: K1, K2, K4: adjacent terms of this output, from one block to the end of another.
-                    unsafe { push_blocks(&mut tree, first.offset(offset), len) };
-                });
-            } else {
-                // SAFETY: K1, K2, K4: all terms are of this output.
-                unsafe { near.push(&mut tree, first, terms, range.clone()) };
+            // SAFETY: K1, K2, K4: all terms are of this output.
+            unsafe {
+                let first = src.offset(offset + i as isize * step);
+                near.push(&mut tree, first, terms, range.clone());
             }
             store(at + i, tree.root());
         }
