@@ -5,9 +5,11 @@ use std::cell::RefCell;
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use super::columns::Columns;
 use super::rows::Rows;
 use super::sum;
 use crate::element::{Element, Flag, Number};
+use crate::kernels::loops::Loops;
 use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
 
 fn tree<T: Number>(terms: &[T]) -> T::Accumulator {
@@ -243,4 +245,51 @@ fn rows_are_summed_alike_by_every_way_the_loop_is_compiled() {
     every_way_agrees_for::<Complex<f64>>(|rng| {
         Complex::new(rng.next() as f64, -(rng.next() as f64))
     });
+}
+
+/// Columns whose rows follow each other, leave gaps, or lie on pages of their own; in the cache and not.
+fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
+    let mut rng = Rng(23);
+    let memory: Vec<T::Cell> = (0..300_000).map(|_| make(&mut rng)).collect();
+    let mut columns = Columns::<T::Cell>::new();
+    for round in 0..120 {
+        let width = 1 + rng.below(if round % 3 == 0 { 120 } else { 20 });
+        let stride = width + [0, 0, 3, 1100][rng.below(4)];
+        let apart = stride + rng.below(9);
+        // One row of terms, or rows that end anywhere in a block.
+        let inner = [1, 8, 16, 20, 40][rng.below(5)];
+        let terms = Loops::new(
+            [
+                (1 + rng.below(6), [apart as isize * inner as isize]),
+                (inner, [stride as isize]),
+            ]
+            .into_iter(),
+        );
+        let far = rng.below(2) == 0;
+        // SAFETY: K1, K2, K4: the last term of the last column lies within the memory.
+        let sums = unsafe { columns.sum(width, (memory.as_ptr(), 1), &terms, 0..terms.len(), far) };
+        for (c, &sum) in sums.iter().enumerate() {
+            let column: Vec<T::Cell> = (0..terms.len())
+                .map(|t| memory[c + terms.offsets(t)[0] as usize])
+                .collect();
+            let (sum, wanted) = (T::Cell::narrow(sum), T::Cell::narrow(tree(&column)));
+            assert_eq!(
+                bytes(&[sum]),
+                bytes(&[wanted]),
+                "{}: column {c} of {width}, stride {stride}, {} terms, far {far}, seed 23",
+                T::DTYPE,
+                terms.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn columns_follow_the_tree_however_their_terms_are_taken() {
+    columns_agree_for::<i8>(|rng| rng.next() as i8);
+    columns_agree_for::<u32>(|rng| rng.next() as u32);
+    columns_agree_for::<bf16>(|rng| bf16::from_f32(rng.below(9999) as f32 / 7e3 - 0.3));
+    columns_agree_for::<f32>(|rng| rng.below(1 << 30) as f32 / 7e8 - 0.3);
+    columns_agree_for::<f64>(|rng| rng.next() as f64 / 7e17 - 8.0);
+    columns_agree_for::<Complex<f64>>(|rng| Complex::new(rng.next() as f64, -(rng.next() as f64)));
 }
