@@ -143,19 +143,56 @@ impl<T: Number> Columns<T> {
     /// K1, K2, K4 for a row of `width` elements at `step`; terms 0 to `k - 1` were taken before.
     #[inline]
     unsafe fn take(&mut self, k: usize, row: *const T, step: isize) {
+        // Not for short rows, which are done sooner than the call.
+        #[cfg(target_arch = "x86_64")]
+        if self.width * size_of::<T>() >= 4 * LINE && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the caller's, and the machine has AVX2.
+            return unsafe { self.take_avx2(k, row, step) };
+        }
+        // SAFETY: the caller's.
+        unsafe { self.take_inlined(k, row, step) }
+    }
+
+    /// # Safety
+    /// As for `take`, on a machine with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn take_avx2(&mut self, k: usize, row: *const T, step: isize) {
+        // SAFETY: the caller's.
+        unsafe { self.take_inlined(k, row, step) }
+    }
+
+    /// # Safety
+    /// As for `take`.
+    #[inline(always)]
+    unsafe fn take_inlined(&mut self, k: usize, row: *const T, step: isize) {
         let width = self.width;
         let lane = self.lane_start(k % LANES);
         // SAFETY: the caller's; a lane's first term is written before others are added. The packed cases
         // are spelled out so that they vectorise.
         unsafe {
-            let add = |c: usize, term: T| *lane.add(c) = T::add(*lane.add(c), term.widen());
             match (k < LANES, step == 1) {
-                (true, true) => (0..width).for_each(|c| lane.add(c).write((*row.add(c)).widen())),
-                (true, false) => (0..width).for_each(|c| {
-                    lane.add(c).write((*row.offset(c as isize * step)).widen());
-                }),
-                (false, true) => (0..width).for_each(|c| add(c, *row.add(c))),
-                (false, false) => (0..width).for_each(|c| add(c, *row.offset(c as isize * step))),
+                (true, true) => {
+                    for c in 0..width {
+                        lane.add(c).write((*row.add(c)).widen());
+                    }
+                }
+                (true, false) => {
+                    for c in 0..width {
+                        lane.add(c).write((*row.offset(c as isize * step)).widen());
+                    }
+                }
+                (false, true) => {
+                    for c in 0..width {
+                        *lane.add(c) = T::add(*lane.add(c), (*row.add(c)).widen());
+                    }
+                }
+                (false, false) => {
+                    for c in 0..width {
+                        let term = *row.offset(c as isize * step);
+                        *lane.add(c) = T::add(*lane.add(c), term.widen());
+                    }
+                }
             }
         }
     }
