@@ -208,7 +208,7 @@ impl Reduction {
                 // SAFETY: K1: the outputs of this span, whose terms are adjacent.
                 unsafe { rows.sum(|row, sum| store(at + row, sum)) };
             });
-        } else if !T::ANY_ORDER && size_of::<T>() <= 8 {
+        } else if !T::ANY_ORDER && size_of::<T>() <= 8 || gathered::whole_blocks(&self.terms) {
             // SAFETY: K1: the outputs and terms of these ranges.
             unsafe { gathered::sum(src, &self.kept, outputs, &self.terms, terms, store) };
         } else {

@@ -19,6 +19,11 @@ const BYTES: usize = 128 * 1024;
 /// The most outputs whose rows are added in turn: their trees stay in the first cache.
 const ABREAST: usize = 16;
 
+/// Whether terms are rows of adjacent elements, of whole blocks each: these are read where they lie.
+pub(super) fn whole_blocks(terms: &Loops<1>) -> bool {
+    terms.steps() == [1] && terms.row_len().is_multiple_of(BLOCK)
+}
+
 /// Sums a range of terms (starting at a block) for a range of outputs.
 ///
 /// # Safety
@@ -33,7 +38,7 @@ pub(super) unsafe fn sum<T: Number>(
 ) {
     let [step] = kept.steps();
     let (len, room) = (range.len(), BYTES / size_of::<T>());
-    let whole_rows = terms.steps() == [1] && terms.row_len().is_multiple_of(BLOCK);
+    let whole_rows = whole_blocks(terms);
     if len == terms.len() && len <= room && !whole_rows {
         let abreast = (room / len).min(outputs.len());
         let mut near = Near::<T>::new(abreast * len);
