@@ -68,6 +68,17 @@ impl<const N: usize> Loops<N> {
         self.outer.iter().map(|axis| axis.size).product::<usize>() * self.row.size
     }
 
+    /// The axes that are left, outermost first, each with its size and the operands' strides; the row is the last.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = (usize, [isize; N])> {
+        let axes = self.outer.iter().chain([&self.row]);
+        axes.map(|axis| (axis.size, axis.strides))
+    }
+
+    /// How long a whole row is.
+    pub(crate) fn row_len(&self) -> usize {
+        self.row.size
+    }
+
     /// The stride of each operand within a span.
     pub(crate) fn steps(&self) -> [isize; N] {
         self.row.strides

@@ -123,6 +123,13 @@ impl<T: Copy> Sample<T> {
         }
     }
 
+    /// With a new axis that stands still.
+    pub(crate) fn expanded(mut self, axis: usize, size: usize) -> Sample<T> {
+        self.sizes.insert(axis, size);
+        self.strides.insert(axis, 0);
+        self
+    }
+
     /// The axes in another order.
     pub(crate) fn permuted(self, axes: &[usize]) -> Sample<T> {
         let sizes = axes.iter().map(|&axis| self.sizes[axis]).collect();

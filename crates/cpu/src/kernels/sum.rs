@@ -15,15 +15,18 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use smallvec::SmallVec;
 use stridewise_core::DType;
 
 use self::columns::Columns;
 use self::rows::Rows;
-use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
+use super::loops::{CACHED, Loops, Shared, WORTH_THREADS, in_pieces};
 use super::{Block, threads};
 use crate::element::{Number, with_dtype};
 
 mod columns;
+mod copies;
+mod gathered;
 mod rows;
 
 const BLOCK: usize = 128;
@@ -41,17 +44,37 @@ pub unsafe fn sum(src: Block, reduced: &[bool], dst: *mut u8, dtype: DType) {
     debug_assert_eq!(src.sizes.len(), reduced.len());
     let axes = |flag: bool| {
         let axes = src.sizes.iter().zip(src.strides).zip(reduced);
-        Loops::new(
-            axes.filter(move |&(_, &is)| is == flag)
-                .map(|((&size, &stride), _)| (size, [stride])),
-        )
+        axes.filter(move |&(_, &is)| is == flag)
+            .map(|((&size, &stride), _)| (size, [stride]))
     };
-    let reduction = Reduction {
-        kept: axes(false),
-        terms: axes(true),
-    };
+    let kept = Loops::new(axes(false));
+    if !src.is_empty() && with_dtype!(dtype, T => <T as Number>::ANY_ORDER) {
+        let (terms, back) = as_they_lie(axes(true));
+        let reduction = Reduction { kept, terms };
+        // SAFETY: the caller's K1 to K4, and `T` is the dtype's cell; the first term in memory is one of the terms.
+        return with_dtype!(dtype, T => unsafe {
+            reduction.run::<T>(src.start.cast::<T>().offset(back), dst.cast());
+        });
+    }
+    let terms = Loops::new(axes(true));
+    let reduction = Reduction { kept, terms };
     // SAFETY: the caller's K1 to K4, and `T` is the dtype's cell.
     with_dtype!(dtype, T => unsafe { reduction.run::<T>(src.start.cast(), dst.cast()) });
+}
+
+/// Terms whose order makes no difference, in the order in which they lie in memory; and how far the first of them is
+/// from index zero. No axis is empty.
+fn as_they_lie(axes: impl Iterator<Item = (usize, [isize; 1])>) -> (Loops<1>, isize) {
+    let mut back = 0;
+    let mut axes: SmallVec<[(usize, [isize; 1]); 8]> = axes
+        .map(|(size, [stride])| {
+            back += stride.min(0) * (size as isize - 1);
+            (size, [stride.abs()])
+        })
+        .collect();
+    // An axis that stands still goes outside, where it repeats whole rows.
+    axes.sort_by_key(|&(_, [stride])| (stride != 0, std::cmp::Reverse(stride)));
+    (Loops::new(axes.into_iter()), back)
 }
 
 struct Reduction {
@@ -81,6 +104,10 @@ impl Reduction {
             // SAFETY: K3: `at` is one of the outputs, and each is stored once.
             unsafe { dst.get().add(at).write(T::narrow(sum)) }
         };
+        if self.terms.is_one_row() && self.terms.steps() == [0] {
+            // SAFETY: K1, K2, K4: every term of an output is the same element.
+            return unsafe { copies::sum(src, &self.kept, terms, &store) };
+        }
         if outputs.saturating_mul(terms) < WORTH_THREADS {
             // SAFETY: K1, K2, K4: all outputs and all terms lie within the source.
             return unsafe { self.partial(src.get(), 0..outputs, 0..terms, &store) };
@@ -146,13 +173,24 @@ impl Reduction {
         let [step] = self.kept.steps();
         if self.by_columns() {
             let tile = Columns::<T>::WIDEST;
+            let bytes = self
+                .kept
+                .len()
+                .saturating_mul(self.terms.len() * size_of::<T>());
+            let mut columns = Columns::<T>::new();
             self.kept.spans(outputs, |at, len, [offset]| {
                 for first in (0..len).step_by(tile) {
-                    let mut columns = Columns::<T>::new(tile.min(len - first));
+                    let width = tile.min(len - first);
                     // SAFETY: K1: the tile's columns are outputs of this span.
                     let sums = unsafe {
                         let corner = src.offset(offset + first as isize * step);
-                        columns.sum(corner, step, &self.terms, terms.clone())
+                        columns.sum(
+                            width,
+                            (corner, step),
+                            &self.terms,
+                            terms.clone(),
+                            bytes > CACHED,
+                        )
                     };
                     for (c, &sum) in sums.iter().enumerate() {
                         store(at + first + c, sum);
@@ -170,7 +208,11 @@ impl Reduction {
                 // SAFETY: K1: the outputs of this span, whose terms are adjacent.
                 unsafe { rows.sum(|row, sum| store(at + row, sum)) };
             });
+        } else if !T::ANY_ORDER && size_of::<T>() <= 8 || gathered::whole_blocks(&self.terms) {
+            // SAFETY: K1: the outputs and terms of these ranges.
+            unsafe { gathered::sum(src, &self.kept, outputs, &self.terms, terms, store) };
         } else {
+            // Integers lie in order as far as they can, and of wide elements a line of the cache holds few.
             self.kept.spans(outputs, |at, len, [offset]| {
                 for i in 0..len {
                     // SAFETY: K1: an output of this span.
@@ -284,12 +326,14 @@ unsafe fn sequence<T: Number>(
 /// K1, K2, K4 for `len` elements.
 #[inline(always)]
 unsafe fn block<T: Number>(terms: *const T, len: usize) -> T::Accumulator {
-    // SAFETY: the caller's.
-    let terms = unsafe { std::slice::from_raw_parts(terms, len) };
     if T::ANY_ORDER {
+        // SAFETY: the caller's.
+        let terms = unsafe { std::slice::from_raw_parts(terms, len) };
         let terms = terms.iter().map(|term| term.widen());
         return terms.fold(T::ZERO.widen(), T::add);
     }
+    // SAFETY: the caller's.
+    let terms = unsafe { std::slice::from_raw_parts(terms, len) };
     if size_of::<T>() == size_of::<T::Accumulator>() || len <= 2 * LANES {
         return lanes_of::<T, T>(terms, T::widen);
     }

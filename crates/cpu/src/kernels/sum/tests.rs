@@ -5,9 +5,11 @@ use std::cell::RefCell;
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use super::columns::Columns;
 use super::rows::Rows;
 use super::sum;
 use crate::element::{Element, Flag, Number};
+use crate::kernels::loops::Loops;
 use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
 
 fn tree<T: Number>(terms: &[T]) -> T::Accumulator {
@@ -98,6 +100,12 @@ fn agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             agrees::<T>(&Sample::packed(&mut rng, &sizes, &make), &reduced);
             agrees::<T>(&Sample::random(&mut rng, &sizes, &make), &reduced);
         }
+        // Terms that are one element, then those that are a few, over and over.
+        let few = || Sample::packed(&mut Rng(len as u64), &[3], &make);
+        agrees::<T>(&few().expanded(1, len), &[false, true]);
+        agrees::<T>(&few().expanded(0, len), &[true, true]);
+        agrees::<T>(&few().expanded(1, len), &[true, true]);
+        agrees::<T>(&few().expanded(1, 2).expanded(1, len), &[true, true, true]);
     }
 }
 
@@ -135,6 +143,10 @@ fn threads_do_not_change_a_bit() {
         (vec![40, 50, 60], vec![true, false, true], vec![2, 0, 1]),
         (vec![40, 50, 60], vec![false, true, false], vec![2, 1, 0]),
         (vec![100_000, 2], vec![false, false], vec![1, 0]),
+        (vec![300, 700], vec![true, true], vec![1, 0]),
+        (vec![50, 64, 100], vec![true, true, true], vec![1, 2, 0]),
+        (vec![3, 300, 256], vec![false, true, true], vec![0, 2, 1]),
+        (vec![2, 90_000], vec![true, true], vec![1, 0]),
     ] {
         let sample = Sample::packed(&mut rng, &sizes, make).permuted(&axes);
         let reduced: Vec<bool> = axes.iter().map(|&axis| reduced[axis]).collect();
@@ -206,6 +218,10 @@ fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
         by(&|store| unsafe { rows.sum_inlined(store) });
         // SAFETY: as above.
         by(&|store| unsafe { rows.sum(store) });
+        if len <= 8 {
+            // SAFETY: as above.
+            by(&|store| unsafe { rows.sum_short(store) });
+        }
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: as above, and the machine has AVX2.
@@ -229,4 +245,51 @@ fn rows_are_summed_alike_by_every_way_the_loop_is_compiled() {
     every_way_agrees_for::<Complex<f64>>(|rng| {
         Complex::new(rng.next() as f64, -(rng.next() as f64))
     });
+}
+
+/// Columns whose rows follow each other, leave gaps, or lie on pages of their own; in the cache and not.
+fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
+    let mut rng = Rng(23);
+    let memory: Vec<T::Cell> = (0..300_000).map(|_| make(&mut rng)).collect();
+    let mut columns = Columns::<T::Cell>::new();
+    for round in 0..120 {
+        let width = 1 + rng.below(if round % 3 == 0 { 120 } else { 20 });
+        let stride = width + [0, 0, 3, 1100][rng.below(4)];
+        let apart = stride + rng.below(9);
+        // One row of terms, or rows that end anywhere in a block.
+        let inner = [1, 8, 16, 20, 40][rng.below(5)];
+        let terms = Loops::new(
+            [
+                (1 + rng.below(6), [apart as isize * inner as isize]),
+                (inner, [stride as isize]),
+            ]
+            .into_iter(),
+        );
+        let far = rng.below(2) == 0;
+        // SAFETY: K1, K2, K4: the last term of the last column lies within the memory.
+        let sums = unsafe { columns.sum(width, (memory.as_ptr(), 1), &terms, 0..terms.len(), far) };
+        for (c, &sum) in sums.iter().enumerate() {
+            let column: Vec<T::Cell> = (0..terms.len())
+                .map(|t| memory[c + terms.offsets(t)[0] as usize])
+                .collect();
+            let (sum, wanted) = (T::Cell::narrow(sum), T::Cell::narrow(tree(&column)));
+            assert_eq!(
+                bytes(&[sum]),
+                bytes(&[wanted]),
+                "{}: column {c} of {width}, stride {stride}, {} terms, far {far}, seed 23",
+                T::DTYPE,
+                terms.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn columns_follow_the_tree_however_their_terms_are_taken() {
+    columns_agree_for::<i8>(|rng| rng.next() as i8);
+    columns_agree_for::<u32>(|rng| rng.next() as u32);
+    columns_agree_for::<bf16>(|rng| bf16::from_f32(rng.below(9999) as f32 / 7e3 - 0.3));
+    columns_agree_for::<f32>(|rng| rng.below(1 << 30) as f32 / 7e8 - 0.3);
+    columns_agree_for::<f64>(|rng| rng.next() as f64 / 7e17 - 8.0);
+    columns_agree_for::<Complex<f64>>(|rng| Complex::new(rng.next() as f64, -(rng.next() as f64)));
 }
