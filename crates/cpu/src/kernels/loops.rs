@@ -69,7 +69,7 @@ impl<const N: usize> Loops<N> {
     }
 
     /// The axes that are left, outermost first, each with its size and the operands' strides; the row is the last.
-    pub(crate) fn axes(&self) -> impl Iterator<Item = (usize, [isize; N])> {
+    pub(crate) fn axes(&self) -> impl DoubleEndedIterator<Item = (usize, [isize; N])> {
         let axes = self.outer.iter().chain([&self.row]);
         axes.map(|axis| (axis.size, axis.strides))
     }
@@ -87,12 +87,6 @@ impl<const N: usize> Loops<N> {
     /// Whether one stride describes the whole walk.
     pub(crate) fn is_one_row(&self) -> bool {
         self.outer.is_empty()
-    }
-
-    /// The size of each axis and its strides, innermost first.
-    pub(crate) fn axes(&self) -> impl Iterator<Item = (usize, [isize; N])> {
-        let axes = std::iter::once(&self.row).chain(self.outer.iter().rev());
-        axes.map(|axis| (axis.size, axis.strides))
     }
 
     /// How far each operand's element at this flat position lies from index zero, in elements.

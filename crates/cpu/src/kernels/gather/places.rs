@@ -26,6 +26,7 @@ impl Places {
     pub(super) fn new(cells: &Loops<1>, width: isize) -> Places {
         let mut axes: SmallVec<[Axis; 4]> = cells
             .axes()
+            .rev()
             .map(|(size, [stride])| Axis {
                 size: size as u64,
                 // A size of 1 is never divided by: there is such an axis only alone.
