@@ -1,9 +1,7 @@
 //! `x[...]` by NumPy's rules: whole numbers, slices, `None`, `...` and integer arrays. Without arrays it is a
 //! view; with them, one gather.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -27,6 +25,7 @@ use crate::graphs::symbolic::PySymbolic;
 use crate::graphs::trace::source;
 use crate::look::plain_number;
 use crate::seldom;
+use crate::tensor::slots::answer;
 use crate::tensor::{Objects, PyTensor, is_plain_tensor, object};
 
 /// `x[index]` as the interpreter asks for it. PyO3 is told that the lock is held only where it matters.
@@ -52,19 +51,7 @@ pub(super) unsafe extern "C" fn subscript(
         }
         Python::attach(|_| get(x.cast::<PyTensor>()?, index))
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(part)) => part.into_ptr(),
-        Ok(Err(error)) => fail(error),
-        Err(_) => fail(PyRuntimeError::new_err(
-            "an internal error, which is a bug in stridewise",
-        )),
-    }
-}
-
-#[cold]
-fn fail(error: PyErr) -> *mut ffi::PyObject {
-    Python::attach(|py| error.restore(py));
-    std::ptr::null_mut()
+    answer(work)
 }
 
 /// Part of a tensor without a history, by what an index mostly is; `None` for any other.

@@ -11,6 +11,7 @@ mod objects;
 mod pickle;
 mod shelf;
 mod slot;
+mod slots;
 mod transposed;
 mod ufunc;
 

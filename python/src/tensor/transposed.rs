@@ -1,12 +1,9 @@
 //! `x.T` and `x.mT`: attributes that are views, read as often as operators are called and by as short a way.
 
-use std::ffi::{CStr, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use std::ffi::{CStr, c_void};
 use stridewise::operators::{Swapaxes, Transpose};
 use stridewise::params::Axes;
 use stridewise::prelude::*;
@@ -15,6 +12,7 @@ use stridewise::{Error, Operator, Result, Var};
 
 use crate::errors::{OrRaise, exception};
 use crate::gradients;
+use crate::tensor::slots::answer;
 use crate::tensor::{Objects, PyTensor};
 
 /// The axes reversed.
@@ -74,19 +72,7 @@ unsafe fn view<O: for<'py> Operator<Objects<'py>, Output = Bound<'py, PyTensor>>
             Some(x) => Python::attach(|_| gradients::var_object(py, noted(&x).or_raise(py)?)),
         }
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(object)) => object.into_ptr(),
-        Ok(Err(error)) => fail(error),
-        Err(_) => fail(PyRuntimeError::new_err(
-            "an internal error, which is a bug in stridewise",
-        )),
-    }
-}
-
-#[cold]
-fn fail(error: PyErr) -> *mut ffi::PyObject {
-    Python::attach(|py| error.restore(py));
-    std::ptr::null_mut()
+    answer(work)
 }
 
 /// Adds the attributes to the class.
