@@ -85,8 +85,10 @@ class Library:
         return bool(self.version)
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """An answer; None if the process has died, and then there is a new one."""
-        line = self.process.ask(json.dumps(request))
+        return self._answer(self.process.ask(json.dumps(request)))
+
+    def _answer(self, line: str) -> dict[str, Any] | None:
+        """What the line says; None if the process has died, and then there is a new one."""
         if line:
             answer: dict[str, Any] = json.loads(line)
             return answer
@@ -94,8 +96,12 @@ class Library:
         self.start()
         return None
 
-    def prepare(self, case: Case) -> None:
-        refused = self._ask({"prepare": CASES.index(case)})
+    def begin(self, case: Case) -> None:
+        """Has the case prepared, while others prepare it too; `ready` waits for that."""
+        self.process.say(json.dumps({"prepare": CASES.index(case)}))
+
+    def ready(self, case: Case) -> None:
+        refused = self._answer(self.process.hear())
         if refused is None:
             refused = {"": "the process died"}
         if refused:

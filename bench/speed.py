@@ -45,7 +45,9 @@ def measure(case: Case, libraries: list[Library], machine: Machine, rounds: int)
             best[name] = min(best.get(name, found), found)
 
     for library in asked:
-        library.prepare(case)
+        library.begin(case)
+    for library in asked:
+        library.ready(case)
     parts: list[float] = []
     for _ in range(rounds):
         for library in asked:

@@ -24,6 +24,7 @@ from work.case import ALONE, OURS
 
 ENOUGH = 1.5e-3  # seconds in one measurement of a small call
 LARGE = 1e-3  # seconds from which one run is a measurement
+SLOW = 0.1  # seconds from which nothing is gained by a run that is not counted
 BURST = 40e-3  # seconds of large runs in one go, of which the best counts
 
 
@@ -91,6 +92,7 @@ class Library:
     def prepare(self, case: Case) -> dict[str, Any]:
         """Gets the arrays ready and sees that each spelling gives what it should. Says why one cannot be timed."""
         self.timers: dict[str, tuple[timeit.Timer, int]] = {}
+        self.last: dict[str, float] = {}
         spellings = case.spellings(self.name)
         if not spellings:
             return {}
@@ -117,15 +119,17 @@ class Library:
         return refused
 
     def time(self) -> dict[str, float]:
-        """Nanoseconds of each spelling, the best of a few runs after one that is not counted."""
+        """Nanoseconds of each spelling, the best of a few runs, mostly after one that is not counted."""
         best: dict[str, float] = {}
         gc.disable()
         for spelling, (timer, count) in self.timers.items():
-            timer.timeit(count if count > 1 else 1)
+            if self.last.get(spelling, 0.0) < SLOW:
+                timer.timeit(count)
             begun = time.perf_counter()
             found = timer.timeit(count) / count
             while count == 1 and time.perf_counter() - begun < BURST:
                 found = min(found, timer.timeit(1))
+            self.last[spelling] = found
             best[spelling] = found * 1e9
         gc.enable()
         # A spelling that is far behind another one will not catch up.

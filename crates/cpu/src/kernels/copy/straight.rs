@@ -15,7 +15,7 @@ use super::transpose::starts;
 pub(super) const LINE: usize = 64;
 
 /// Turns one tile: from rows `across` bytes apart to rows `run` bytes apart.
-type Tile = unsafe fn(*const u8, isize, *mut u8, isize);
+type Turn = unsafe fn(*const u8, isize, *mut u8, isize);
 
 /// Whether planes of this output can be turned straight: every row of it starts and ends on a line, and both axes
 /// of the plane are a tile long.
@@ -83,7 +83,7 @@ pub(super) unsafe fn copy(
 }
 
 /// The widest way to turn a tile in vectors, where there are such.
-fn wide(cell: usize) -> Option<Tile> {
+fn wide(cell: usize) -> Option<Turn> {
     ways(cell).next()
 }
 
@@ -97,8 +97,8 @@ pub(super) fn has_line_vectors() -> bool {
 }
 
 /// All ways that this processor has, the widest first.
-fn ways(cell: usize) -> impl Iterator<Item = Tile> {
-    let mut ways: [Option<Tile>; 2] = [None; 2];
+fn ways(cell: usize) -> impl Iterator<Item = Turn> {
+    let mut ways: [Option<Turn>; 2] = [None; 2];
     #[cfg(target_arch = "x86_64")]
     {
         ways[0] = has_line_vectors().then_some(match cell {
