@@ -268,8 +268,16 @@ impl Engine for Cpu {
         if !whole {
             return Err(blame(Error::shape("a merge is no part of such a view")));
         }
-        if seen.axes().iter().any(|axis| axis.0 == 0) {
-            // Nothing to save, and the strides of what is empty are those of every engine.
+        let size = |run: Range<usize>| {
+            seen.axes()[run]
+                .iter()
+                .map(|axis| axis.0)
+                .product::<usize>()
+        };
+        let (count, runs) = (merged.0, &merged.1);
+        let trivial = |run: Range<usize>| run.len() > 1 && size(run) <= 1;
+        if size(0..rank) == 0 || (0..count).any(|out| trivial(runs(out))) {
+            // The strides of axes that nobody walks along are those of every engine.
             return copied_then_merged(self, x, rank, axes, merged, blame);
         }
         Primitives(&Pool).copy_merged(x, &seen, merged, blame)
