@@ -294,12 +294,10 @@ impl<'py> Argument<Cpu> for Object<'py> {
         if kind == Kind::View {
             return work();
         }
-        if is_small(inputs)
-            && let Some(done) = in_small_steps(SMALL, &work)
-        {
-            return done;
+        match at_once_if_small(inputs, &work) {
+            Some(done) => done,
+            None => detached(work),
         }
-        detached(work)
     }
 
     #[inline]
@@ -401,6 +399,15 @@ fn failed(result: stridewise::Result<Tensor>) -> Result<Py<PyAny>, Raised> {
     match result {
         Ok(value) => handed_out(value, None),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// What comes of work that reads and makes little; `None` where it does not.
+#[inline]
+pub(crate) fn at_once_if_small<T>(inputs: &[&Tensor], work: impl FnOnce() -> T) -> Option<T> {
+    match is_small(inputs) {
+        true => in_small_steps(SMALL, work),
+        false => None,
     }
 }
 

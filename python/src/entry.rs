@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use stridewise::call::{Bound as Matched, Failure};
 use stridewise::operators::{TABLE, call_at, call_line};
 use stridewise::params::Mode;
-use stridewise::table::{Arity, Entry, Kind};
+use stridewise::table::{Arity, Entry};
 use stridewise::{Cpu, Error, Tensor, take_into};
 
 use crate::arguments::{Object, Raised};
@@ -116,11 +116,6 @@ const fn line<const LINE: usize>() -> usize {
     if LINE < TABLE.len() { LINE } else { 0 }
 }
 
-/// Whether what a line gives is mostly a view, which is best written into its object at once.
-const fn gives_views<const LINE: usize>() -> bool {
-    matches!(TABLE[line::<LINE>()].kind, Kind::View | Kind::ViewOrCopy)
-}
-
 /// A call by the shortest way: compiled for its operator, and without PyO3's entry, which notes in a place of the
 /// thread's own that the interpreter's lock is held. See [`Object`] for what makes up for that.
 ///
@@ -147,16 +142,13 @@ unsafe fn short<const LINE: usize>(
             }
             std::slice::from_raw_parts(lent.as_ptr().cast::<Object<'_>>(), count + 1)
         };
-        match const { gives_views::<LINE>() } {
-            true => call_line::<LINE, _, _, _>(&Objects(py), given),
-            false => call_line::<LINE, _, _, _>(&Cpu, given),
+        // What leaves the work is a pointer: a result with an error in it is large, and would be moved.
+        match call_line::<LINE, _, _, _>(&Objects(py), given) {
+            Ok(answer) => answer.into_ptr(),
+            Err(raised) => fail(LINE, Some(raised)),
         }
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(answer)) => answer.into_ptr(),
-        Ok(Err(raised)) => fail(LINE, Some(raised)),
-        Err(_) => fail(LINE, None),
-    }
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| fail(LINE, None))
 }
 
 /// Raises what came of a call by the shortest way, or that it panicked.

@@ -265,10 +265,14 @@ pub trait Engine: Sized {
         x: &Self::Value,
         rank: usize,
         axes: impl Fn(usize) -> Axis<Self::Size>,
-        merged: (usize, impl Fn(usize) -> Range<usize>),
+        (merged, runs): (usize, impl Fn(usize) -> Range<usize>),
         blame: impl Fn(Error) -> Error,
     ) -> Result<Self::Value> {
-        copied_then_merged(self, x, rank, axes, merged, blame)
+        let seen = self.view(x, rank, axes).map_err(blame)?;
+        self.view(&self.copy(&seen)?, merged, |out| match runs(out) {
+            run if run.len() == 1 => Axis::Of(run.start),
+            run => Axis::Merge(run),
+        })
     }
 
     /// The tensor with the elements it has now, to be read later: a copy where somebody else may write them meanwhile.
@@ -406,23 +410,6 @@ pub trait Engine: Sized {
                 .note("shape", tuple(&shape))
         })
     }
-}
-
-/// [`Engine::copy_merged`] by the primitives it stands for.
-#[inline]
-pub fn copied_then_merged<E: Engine>(
-    engine: &E,
-    x: &E::Value,
-    rank: usize,
-    axes: impl Fn(usize) -> Axis<E::Size>,
-    (merged, runs): (usize, impl Fn(usize) -> Range<usize>),
-    blame: impl Fn(Error) -> Error,
-) -> Result<E::Value> {
-    let seen = engine.view(x, rank, axes).map_err(blame)?;
-    engine.view(&engine.copy(&seen)?, merged, |out| match runs(out) {
-        run if run.len() == 1 => Axis::Of(run.start),
-        run => Axis::Merge(run),
-    })
 }
 
 /// Tensors with a new axis of size 1, along which they can stand one after another.

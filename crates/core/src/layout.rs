@@ -242,13 +242,19 @@ impl Layout {
         })
     }
 
-    /// The stride a run of axes has when read as one, if memory allows that.
+    /// The stride a run of axes has when read as one, if memory allows that. Where nobody walks along the run it is the
+    /// last axis' own, so that what is packed stays so.
     pub fn merged_stride(&self, run: Range<usize>) -> Option<isize> {
+        let last = || {
+            run.clone()
+                .next_back()
+                .map_or(1, |axis| self.strides()[axis])
+        };
         if self.is_empty() {
-            return Some(1);
+            return Some(last());
         }
         let mut inner: Option<(isize, isize)> = None;
-        for axis in run.rev() {
+        for axis in run.clone().rev() {
             let (dim, stride) = (self.dims()[axis] as isize, self.strides()[axis]);
             if dim == 1 {
                 continue;
@@ -259,7 +265,7 @@ impl Layout {
                 Some(_) => return None,
             };
         }
-        Some(inner.map_or(1, |(first, _)| first))
+        Some(inner.map_or_else(last, |(first, _)| first))
     }
 
     /// The layout of a view; `None` where a merge would need a copy.
@@ -279,12 +285,14 @@ impl Layout {
     #[doc(hidden)]
     #[inline(always)]
     pub fn of(view: &Seen) -> Layout {
+        // First, since it may fail: all others would have to be read before and kept meanwhile.
+        let far = (view.rank > NEAR).then(|| far(view));
         let [a, b, c, d, e, f, g, h] = &view.near;
         Layout {
             rank: view.rank,
             dims: [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0],
             strides: [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1],
-            far: (view.rank > NEAR).then(|| far(view)),
+            far,
             offset: view.offset,
             end: view.end,
         }

@@ -7,8 +7,20 @@ use crate::params::Mode;
 use crate::size::{Shape, Size, Truth, tuple};
 
 /// The shape of a gather; an error where source and index do not go together.
-#[inline]
 pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result<Shape<S>> {
+    let mut shape = Shape::new();
+    write_gather_shape(&mut shape, source, index, along)?;
+    Ok(shape)
+}
+
+/// The same, written where it stays: a shape is large, and every move of it costs as much as a small gather.
+#[inline]
+fn write_gather_shape<S: Size>(
+    shape: &mut Shape<S>,
+    source: &[S],
+    index: &[S],
+    along: &Along,
+) -> Result<()> {
     let misfit = |what: &str| {
         Error::shape(format!("{what}, so the index cannot address the source"))
             .note("source shape", tuple(source))
@@ -23,7 +35,10 @@ pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result
             let differ = |at: &usize| at != axis && source[*at].same(&index[*at]) == Truth::No;
             match (0..source.len()).find(differ) {
                 Some(at) => Err(misfit("the sizes off the axis differ").at_axis(at)),
-                None => Ok(index.iter().cloned().collect()),
+                None => {
+                    shape.extend(index.iter().cloned());
+                    Ok(())
+                }
             }
         }
         Along::Run(run) => {
@@ -31,26 +46,26 @@ pub fn gather_shape<S: Size>(source: &[S], index: &[S], along: &Along) -> Result
                 return Err(misfit("the run of axes is not there"));
             }
             // One by one: there are few, and `extend` counts on many.
-            let mut shape = Shape::new();
             for part in [&source[..run.start], index, &source[run.end..]] {
                 part.iter().for_each(|size| shape.push(size.clone()));
             }
-            Ok(shape)
+            Ok(())
         }
     }
 }
 
-/// The shape of a gather or scatter that can be run: the index is of integers and goes with the source, and there is
-/// something to read.
+/// Writes the shape of a gather or scatter that can be run: the index is of integers and goes with the source, and there
+/// is something to read.
 #[inline]
 pub fn addressed(
+    shape: &mut Shape,
     source: &[usize],
     index: &[usize],
     index_dtype: DType,
     along: &Along,
     mode: Mode,
-) -> Result<Shape> {
-    let dims = gather_shape(source, index, along)?;
+) -> Result<()> {
+    write_gather_shape(shape, source, index, along)?;
     if !index_dtype.is_integer() {
         return Err(Error::dtype(format!(
             "an index of dtype {index_dtype} is not an integer"
@@ -62,7 +77,7 @@ pub fn addressed(
             Error::index("the source is empty, so there is nothing to read")
                 .note("source shape", tuple(source)),
         ),
-        false => Ok(dims),
+        false => Ok(()),
     }
 }
 

@@ -49,7 +49,7 @@ impl Tensor {
             unsafe { kernels::copy::copy(x.block(), part, dtype.width()) };
             before += x.count();
         }
-        made.done()
+        Ok(made.done())
     }
 
     /// A packed tensor whose bytes, in the machine's byte order, `write` fills. It must write all of them: those it

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use stridewise_core::engine::{Along, Engine, copied_then_merged};
+use stridewise_core::engine::{Along, Engine};
 use stridewise_core::layout::Seen;
 use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::rules::{bad_index, runs_len};
-use stridewise_core::size::{Truth, tuple};
+use stridewise_core::size::{Shape, Truth, tuple};
 use stridewise_core::{Axis, DType, Error, Layout, Result};
 
 use crate::kernels::{self, BlockMut};
@@ -31,6 +31,20 @@ impl Cpu {
             .map_err(|bad| bad_index(bad.value, bad.position, source, index.shape(), along))
     }
 
+    /// What `finish` makes of a gather, for front doors that keep tensors in places of their own.
+    #[doc(hidden)]
+    #[inline]
+    pub fn gather_as<M>(
+        self,
+        source: &Tensor,
+        index: &Tensor,
+        along: &Along,
+        mode: Mode,
+        finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
+    ) -> Result<M> {
+        Primitives(&Pool).gather_as(source, index, along, mode, finish)
+    }
+
     /// Gathers into `out`, which must have the result's shape and dtype, be writable and alone in its
     /// memory. Nothing is written when the call fails.
     pub fn gather_into(
@@ -41,7 +55,8 @@ impl Cpu {
         mode: Mode,
         out: &mut Tensor,
     ) -> Result<()> {
-        let dims = addressed(source, index, along, mode)?;
+        let mut dims = Shape::new();
+        addressed(&mut dims, source, index, along, mode)?;
         let blame = |error: Error| {
             error
                 .at_argument("out")
@@ -162,7 +177,7 @@ impl Engine for Cpu {
             // SAFETY: the buffer is new, aligned, and has room for as many cells.
             unsafe { start.add(at).write(number as i64) };
         }
-        Tensor::packed_in(buffer, DType::I64, &seen)
+        Ok(Tensor::packed_in(buffer, DType::I64, &seen))
     }
 
     fn sizes(&self, sizes: &[usize]) -> Result<Tensor> {
@@ -185,7 +200,7 @@ impl Engine for Cpu {
                 }
             }
         }
-        made.done()
+        Ok(made.done())
     }
 
     fn read_sizes(&self, x: &Tensor) -> Result<Vec<Extent<usize>>> {
@@ -267,18 +282,6 @@ impl Engine for Cpu {
             .map_err(&blame)?;
         if !whole {
             return Err(blame(Error::shape("a merge is no part of such a view")));
-        }
-        let size = |run: Range<usize>| {
-            seen.axes()[run]
-                .iter()
-                .map(|axis| axis.0)
-                .product::<usize>()
-        };
-        let (count, runs) = (merged.0, &merged.1);
-        let trivial = |run: Range<usize>| run.len() > 1 && size(run) <= 1;
-        if size(0..rank) == 0 || (0..count).any(|out| trivial(runs(out))) {
-            // The strides of axes that nobody walks along are those of every engine.
-            return copied_then_merged(self, x, rank, axes, merged, blame);
         }
         Primitives(&Pool).copy_merged(x, &seen, merged, blame)
     }

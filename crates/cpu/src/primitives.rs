@@ -63,7 +63,8 @@ impl Rooms for Spare {
 pub struct Primitives<'r, R>(pub &'r R);
 
 /// A packed result that is still being written. Its layout is written once, at the end: a small result is mostly that.
-pub(crate) struct Unfinished<'s> {
+#[doc(hidden)]
+pub struct Unfinished<'s> {
     buffer: Room,
     seen: &'s Seen,
     dtype: DType,
@@ -80,6 +81,9 @@ impl<'s> Unfinished<'s> {
     ) -> Result<Unfinished<'s>> {
         let count = Layout::see_packed(seen, dtype.width(), dims)?;
         let buffer = rooms.room(count * dtype.width())?;
+        if !buffer.fits(dtype, count) {
+            return Err(Error::memory("the room is too small for the result"));
+        }
         Ok(Unfinished {
             buffer,
             seen,
@@ -119,7 +123,7 @@ impl<'s> Unfinished<'s> {
 
     /// The tensor, now that every element has been written.
     #[inline(always)]
-    pub(crate) fn done(self) -> Result<Tensor> {
+    pub fn done(self) -> Tensor {
         Tensor::packed_in(self.buffer, self.dtype, self.seen)
     }
 }
@@ -148,7 +152,7 @@ impl<R: Rooms> Primitives<'_, R> {
                 width,
             );
         };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::copy_merged`], of a view that has been seen.
@@ -170,7 +174,7 @@ impl<R: Rooms> Primitives<'_, R> {
         // SAFETY: K1, K2: the view lies inside the storage, as was just seen, and K4 is T3; the result is new and has as
         // many elements, so K3 holds for it.
         unsafe { kernels::copy::pack(start, axes, made.start(), width) };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::full`].
@@ -182,7 +186,7 @@ impl<R: Rooms> Primitives<'_, R> {
         // SAFETY: K1: with strides of 0 only the one cell is read; K2: it is aligned for every dtype; K3: the
         // result is new; K4: the cell has been written.
         unsafe { kernels::copy::pack(cell.0.as_ptr(), axes, made.start(), dtype.width()) };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::gather`].
@@ -193,12 +197,25 @@ impl<R: Rooms> Primitives<'_, R> {
         along: &Along,
         mode: Mode,
     ) -> Result<Tensor> {
-        let dims = addressed(source, index, along, mode)?;
-        let mut packed = Seen::new();
+        self.gather_as(source, index, along, mode, |made| Ok(made.done()))
+    }
+
+    /// What `finish` makes of a gather.
+    #[inline]
+    pub(crate) fn gather_as<M>(
+        self,
+        source: &Tensor,
+        index: &Tensor,
+        along: &Along,
+        mode: Mode,
+        finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
+    ) -> Result<M> {
+        let (mut dims, mut packed) = (Shape::new(), Seen::new());
+        addressed(&mut dims, source, index, along, mode)?;
         let made = Unfinished::new(self.0, source.dtype(), &dims, &mut packed)?;
         // SAFETY: the result is new and has the gather's shape.
         unsafe { gather(source, index, along, mode, made.start())? };
-        made.done()
+        finish(made)
     }
 
     /// As [`Engine::scatter_add`].
@@ -210,7 +227,8 @@ impl<R: Rooms> Primitives<'_, R> {
         along: &Along,
         mode: Mode,
     ) -> Result<Tensor> {
-        let dims = addressed(base, index, along, mode)?;
+        let mut dims = Shape::new();
+        addressed(&mut dims, base, index, along, mode)?;
         require_updates((updates.dtype(), updates.shape()), base.dtype(), &dims)?;
         let mut packed = Seen::new();
         let made = Unfinished::new(self.0, base.dtype(), base.shape(), &mut packed)?;
@@ -245,7 +263,7 @@ impl<R: Rooms> Primitives<'_, R> {
             }
         };
         added.map_err(|bad| outside(bad, base, index, along))?;
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::sum`].
@@ -258,7 +276,7 @@ impl<R: Rooms> Primitives<'_, R> {
         let reduced: SmallVec<[bool; 8]> = (0..x.rank()).map(|axis| axes.contains(&axis)).collect();
         // SAFETY: K1, K2, K4 hold for a tensor; K3: the result is new and has the sum's shape.
         unsafe { kernels::sum::sum(x.block(), &reduced, made.start(), dtype) };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::concat`].
@@ -270,7 +288,7 @@ impl<R: Rooms> Primitives<'_, R> {
         if made.bytes() < kernels::concat::SMALL {
             // SAFETY: the result is new, and is what the tensors make one after another.
             unsafe { made.lay(xs, axis, false) };
-            return made.done();
+            return Ok(made.done());
         }
         let parts: SmallVec<[Block<'_>; 8]> = xs.iter().map(|x| x.block()).collect();
         let strides: SmallVec<[isize; 8]> = made.seen.axes().iter().map(|axis| axis.1).collect();
@@ -281,7 +299,7 @@ impl<R: Rooms> Primitives<'_, R> {
         };
         // SAFETY: K1, K2, K4 hold for tensors; K3: the result is new; the sizes were checked above.
         unsafe { kernels::concat::concat(&parts, to, axis, dtype.width()) };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::stack`], where the result is small: then the tensors need not be seen with the new axis first.
@@ -297,7 +315,7 @@ impl<R: Rooms> Primitives<'_, R> {
         let made = Unfinished::new(self.0, dtype, &dims, &mut packed)?;
         // SAFETY: the result is new, and is what the tensors make along a new axis.
         unsafe { made.lay(xs, axis, true) };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::cast`].
@@ -306,7 +324,7 @@ impl<R: Rooms> Primitives<'_, R> {
         let made = Unfinished::new(self.0, dtype, x.shape(), &mut packed)?;
         // SAFETY: K1, K2, K4 hold for a tensor; K3: the result is new and has its shape.
         unsafe { kernels::cast::cast(x.block(), x.dtype(), made.start(), dtype) };
-        made.done()
+        Ok(made.done())
     }
 
     /// As [`Engine::add`].
@@ -316,7 +334,7 @@ impl<R: Rooms> Primitives<'_, R> {
         let made = Unfinished::new(self.0, a.dtype(), a.shape(), &mut packed)?;
         // SAFETY: K1, K2, K4 hold for tensors of one shape and dtype; K3: the result is new.
         unsafe { kernels::add::add(a.block(), b.block(), made.start(), a.dtype()) };
-        made.done()
+        Ok(made.done())
     }
 }
 
@@ -390,14 +408,17 @@ pub(crate) unsafe fn gather(
     gathered.map_err(|bad| outside(bad, source, index, along))
 }
 
-/// What kernels rely on in a gather or scatter, and the shape of the result.
+/// What kernels rely on in a gather or scatter; writes the shape of the result.
+#[inline]
 pub(crate) fn addressed(
+    dims: &mut Shape,
     source: &Tensor,
     index: &Tensor,
     along: &Along,
     mode: Mode,
-) -> Result<Shape> {
-    rules::addressed(source.shape(), index.shape(), index.dtype(), along, mode)
+) -> Result<()> {
+    let (from, at) = (source.shape(), index.shape());
+    rules::addressed(dims, from, at, index.dtype(), along, mode)
 }
 
 fn bounds(mode: Mode, dtype: DType) -> Bounds {

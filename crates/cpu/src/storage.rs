@@ -46,13 +46,23 @@ impl Storage {
     /// anyone reads them. In an `Arc` from the start, since they may lie within the storage.
     #[inline]
     pub(crate) fn fresh(len: usize) -> Result<Arc<Storage>, AllocError> {
-        let memory = match len <= SMALL {
-            true => Memory::Here(UnsafeCell::new(Cells {
+        if len > SMALL {
+            let memory = Memory::Owned(Buffer::new(len)?);
+            return Ok(Arc::new(Storage { memory, len }));
+        }
+        // Written where it stays: a move would carry the empty bytes along.
+        let mut storage = Arc::new_uninit();
+        if let Some(place) = Arc::get_mut(&mut storage) {
+            let bytes = Cells {
                 _bytes: MaybeUninit::uninit(),
-            })),
-            false => Memory::Owned(Buffer::new(len)?),
-        };
-        Ok(Arc::new(Storage { memory, len }))
+            };
+            place.write(Storage {
+                memory: Memory::Here(UnsafeCell::new(bytes)),
+                len,
+            });
+        }
+        // SAFETY: a new `Arc` has no other owner, so it was written just now.
+        Ok(unsafe { storage.assume_init() })
     }
 
     /// The `len` bytes at `ptr`, lent by `owner` until it is dropped.

@@ -217,18 +217,15 @@ impl Tensor {
         Tensor::new(room.0, dtype, layout)
     }
 
-    /// A packed tensor over a buffer whose every element has been written.
-    #[inline]
-    pub(crate) fn packed_in(room: Room, dtype: DType, seen: &Seen) -> Result<Tensor> {
-        let storage = room.0;
-        if !fits(&storage, dtype, seen.end()) {
-            return Tensor::new(storage, dtype, Layout::of(seen));
-        }
-        Ok(Tensor {
+    /// A packed tensor over a room that it fits, and whose every element has been written.
+    #[inline(always)]
+    pub(crate) fn packed_in(room: Room, dtype: DType, seen: &Seen) -> Tensor {
+        debug_assert!(room.fits(dtype, seen.end()));
+        Tensor {
             layout: Layout::of(seen),
             dtype,
-            storage,
-        })
+            storage: room.0,
+        }
     }
 
     /// Where index zero of a view lies that was seen of this tensor; an error where the view would reach outside.
@@ -491,6 +488,12 @@ impl Room {
     pub(crate) fn again(mut storage: Arc<Storage>, bytes: usize) -> Option<Room> {
         let own = Arc::get_mut(&mut storage).is_some() && !storage.is_foreign();
         (own && storage.len() >= bytes).then_some(Room(storage))
+    }
+
+    /// Whether so many elements have room.
+    #[inline]
+    pub(crate) fn fits(&self, dtype: DType, count: usize) -> bool {
+        fits(&self.0, dtype, count)
     }
 
     /// The first byte.

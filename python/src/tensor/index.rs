@@ -7,16 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyEllipsis, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
-use stridewise::call::Argument;
 use stridewise::internals::smallvec::SmallVec;
 use stridewise::operator::Named;
 use stridewise::operators::{GetItem, Pick, Slice, Take};
 use stridewise::params::Items;
 use stridewise::prelude::*;
-use stridewise::table::Kind;
 use stridewise::{Error, Operator, Symbolic};
 
-use crate::arguments::{Object, Raised, tensor_of};
+use crate::arguments::{Raised, tensor_of};
 use crate::errors::{OrRaise, exception};
 use crate::foreign;
 use crate::gradients;
@@ -67,7 +65,7 @@ fn quick<'py>(
     };
     match plain(index, &mut operator.items.0) {
         Ok(true) => {}
-        Ok(false) => return taken(py, x.get(), index),
+        Ok(false) => return taken(py, x, index),
         Err(error) => return Some(Err(error)),
     }
     match operator.lower(&Objects(py), &[x]) {
@@ -103,21 +101,19 @@ fn get<'py>(x: &Bound<'py, PyTensor>, index: &Bound<'py, PyAny>) -> PyResult<Bou
 /// that is not what it is, or fails: any other index is read with more care.
 fn taken<'py>(
     py: Python<'py>,
-    x: &PyTensor,
+    x: &Bound<'py, PyTensor>,
     index: &Bound<'py, PyAny>,
 ) -> Option<PyResult<Bound<'py, PyTensor>>> {
-    let index = &index.cast::<PyTensor>().ok()?.get().inner;
-    if x.inner.rank() == 0 || index.rank() == 0 || !index.dtype().is_integer() {
+    let index = index.cast::<PyTensor>().ok()?;
+    let (from, at) = (&x.get().inner, &index.get().inner);
+    if from.rank() == 0 || at.rank() == 0 || !at.dtype().is_integer() {
         return None;
     }
     let take = Take {
         axis: Some(0),
         mode: Mode::Raise,
     };
-    let inputs: [&Tensor; 2] = [&x.inner, index];
-    let work = || take.lower(&Cpu, &inputs);
-    let part = <Object<'py> as Argument<Cpu>>::run(Kind::Copy, &inputs, work);
-    part.ok().map(|part| object(py, part))
+    take.lower(&Objects(py), &[x, index]).ok().map(Ok)
 }
 
 /// Reads an index of ints, slices, `None` and `...` alone, as nearly all are; `false` for any other.

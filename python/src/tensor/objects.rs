@@ -14,7 +14,9 @@ use stridewise::size::Truth;
 use stridewise::table::{Kind, ParamKind};
 use stridewise::{Cpu, DType, Engine, Error, Result, Tensor};
 
-use crate::arguments::{Given, Held, Object, Raised, is_same, list_of, sizes_found};
+use crate::arguments::{
+    Given, Held, Object, Raised, at_once_if_small, is_same, list_of, sizes_found,
+};
 use crate::tensor::slot::object_with;
 use crate::tensor::{PyTensor, object};
 
@@ -33,6 +35,15 @@ fn tensor<'a>(x: &'a Made<'_>) -> &'a Tensor {
 impl<'py> Objects<'py> {
     fn object(self, made: Result<Tensor>) -> Result<Made<'py>> {
         object(self.0, made?).map_err(no_object)
+    }
+
+    /// The object of a result, written there at once.
+    #[inline(always)]
+    fn made(self, write: impl FnOnce() -> Tensor) -> Result<Made<'py>> {
+        object_with(self.0, |place| {
+            place.write(write());
+        })
+        .map_err(no_object)
     }
 
     /// Work that moves data, during which others may have the interpreter.
@@ -54,12 +65,7 @@ impl<'py> Objects<'py> {
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Made<'py>> {
         let copy = |_: &Tensor| self.moved(&[x], |inputs| Cpu.copy(inputs[0]));
-        tensor(x).view_as(at, rank, axes, copy, |view| {
-            object_with(self.0, |place| {
-                place.write(view.tensor());
-            })
-            .map_err(no_object)
-        })
+        tensor(x).view_as(at, rank, axes, copy, |view| self.made(|| view.tensor()))
     }
 }
 
@@ -126,12 +132,7 @@ impl<'py> Engine for Objects<'py> {
         rank: usize,
         sizes: impl Fn(usize) -> usize,
     ) -> Result<Made<'py>> {
-        tensor(x).view_of_run_as(rank, sizes, |view| {
-            object_with(self.0, |place| {
-                place.write(view.tensor());
-            })
-            .map_err(no_object)
-        })
+        tensor(x).view_of_run_as(rank, sizes, |view| self.made(|| view.tensor()))
     }
 
     #[inline]
@@ -148,6 +149,19 @@ impl<'py> Engine for Objects<'py> {
         self.object(self.moved(&[x], |inputs| Cpu.copy(inputs[0])))
     }
 
+    fn copy_merged(
+        &self,
+        x: &Made<'py>,
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<usize>,
+        (count, runs): (usize, impl Fn(usize) -> Range<usize>),
+        blame: impl Fn(Error) -> Error,
+    ) -> Result<Made<'py>> {
+        self.object(self.moved(&[x], |inputs| {
+            Cpu.copy_merged(inputs[0], rank, &axes, (count, &runs), &blame)
+        }))
+    }
+
     fn as_it_is(&self, x: &Made<'py>) -> Result<Made<'py>> {
         self.object(self.moved(&[x], |inputs| Cpu.as_it_is(inputs[0])))
     }
@@ -158,6 +172,10 @@ impl<'py> Engine for Objects<'py> {
 
     fn range(&self, dtype: DType, start: Scalar, step: Scalar, len: usize) -> Result<Made<'py>> {
         self.object(self.moved(&[], |_| Cpu.range(dtype, start, step, len)))
+    }
+
+    fn integers(&self, numbers: &[isize]) -> Result<Made<'py>> {
+        self.object(Cpu.integers(numbers))
     }
 
     fn literal(&self, dtype: DType, sizes: &[usize], values: &[Scalar]) -> Result<Made<'py>> {
@@ -176,6 +194,7 @@ impl<'py> Engine for Objects<'py> {
         Cpu.read_sizes(tensor(x))
     }
 
+    #[inline]
     fn gather(
         &self,
         source: &Made<'py>,
@@ -183,6 +202,11 @@ impl<'py> Engine for Objects<'py> {
         along: &Along,
         mode: Mode,
     ) -> Result<Made<'py>> {
+        let (from, at) = (tensor(source), tensor(index));
+        let at_once = || Cpu.gather_as(from, at, along, mode, |made| self.made(|| made.done()));
+        if let Some(made) = at_once_if_small(&[from, at], at_once) {
+            return made;
+        }
         self.object(self.moved(&[source, index], |inputs| {
             Cpu.gather(inputs[0], inputs[1], along, mode)
         }))
@@ -246,7 +270,7 @@ impl<'py> Argument<Objects<'py>> for Object<'py> {
         Argument::<Cpu>::whole_list(self)?.map(of_held).transpose()
     }
 
-    #[inline]
+    #[inline(always)]
     fn plain_tensor(&self) -> Option<Given<'py>> {
         Given::of(self)
     }

@@ -13,9 +13,13 @@ use crate::tensor::PyTensor;
 pub(super) fn answer<'py>(
     work: impl FnOnce() -> PyResult<Bound<'py, PyTensor>>,
 ) -> *mut ffi::PyObject {
+    // What leaves the work is a pointer: a result with an error in it is large, and would be moved.
+    let work = || match work() {
+        Ok(object) => object.into_ptr(),
+        Err(error) => fail(error),
+    };
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(object)) => object.into_ptr(),
-        Ok(Err(error)) => fail(error),
+        Ok(object) => object,
         Err(_) => fail(PyRuntimeError::new_err(
             "an internal error, which is a bug in stridewise",
         )),

@@ -225,20 +225,29 @@ macro_rules! optional {
         impl<S: Size> Bind<S> for Option<$t> {
             const KIND: ParamKind = ParamKind::$kind;
 
-            #[inline]
+            #[inline(always)]
             fn bind<E: Engine<Size = S>, A: Argument<E>>(
                 given: Given<'_, E, A>,
             ) -> Result<Self, A::Error> {
-                if let What::Default("None") = given.what {
-                    return Ok(None);
-                }
-                match given.look(ParamKind::$kind)? {
-                    Look::None => Ok(None),
-                    _ => Bind::<S>::bind(given).map(Some),
+                match given.what {
+                    What::Default("None") => Ok(None),
+                    _ => unless_none(given, ParamKind::$kind),
                 }
             }
         }
     )*};
+}
+
+/// What was given, unless that is `None`.
+#[inline(never)]
+fn unless_none<T: Bind<S>, S: Size, E: Engine<Size = S>, A: Argument<E>>(
+    given: Given<'_, E, A>,
+    kind: ParamKind,
+) -> Result<Option<T>, A::Error> {
+    match given.look(kind)? {
+        Look::None => Ok(None),
+        _ => T::bind(given).map(Some),
+    }
 }
 
 optional! {
@@ -247,27 +256,38 @@ optional! {
     DType => OptionalDType
 }
 
+/// The usual mode, as a whole: a mode is large, and one of which only the tag was written has to be waited for when all
+/// of it is moved.
+static RAISE: Mode = Mode::Raise;
+
 impl<S: Size> Bind<S> for Mode {
     const KIND: ParamKind = ParamKind::Mode;
 
-    #[inline]
+    #[inline(always)]
     fn bind<E: Engine<Size = S>, A: Argument<E>>(given: Given<'_, E, A>) -> Result<Self, A::Error> {
-        // Neither was given: the table's default says it all.
-        if let (What::Default(word), What::Default(_)) = (given.what, given.fill) {
-            return Ok(Mode::named(word, None)?);
+        // Neither was given.
+        if let (What::Default("raise"), What::Default(_)) = (given.what, given.fill) {
+            return Ok(*std::hint::black_box(&RAISE));
         }
-        let fill = Bind::<S>::bind(Given {
-            name: "fill_value",
-            what: given.fill,
-            ..given
-        })?;
-        if let What::Default(word) = given.what {
-            return Ok(Mode::named(word, fill)?);
-        }
-        match given.look(ParamKind::Mode)? {
-            Look::Text(word) => Ok(Mode::named(word, fill)?),
-            other => Err(wrong(&other, given.name, "a string").into()),
-        }
+        other_mode(given)
+    }
+}
+
+#[inline(never)]
+fn other_mode<S: Size, E: Engine<Size = S>, A: Argument<E>>(
+    given: Given<'_, E, A>,
+) -> Result<Mode, A::Error> {
+    let fill = Bind::<S>::bind(Given {
+        name: "fill_value",
+        what: given.fill,
+        ..given
+    })?;
+    if let What::Default(word) = given.what {
+        return Ok(Mode::named(word, fill)?);
+    }
+    match given.look(ParamKind::Mode)? {
+        Look::Text(word) => Ok(Mode::named(word, fill)?),
+        other => Err(wrong(&other, given.name, "a string").into()),
     }
 }
 

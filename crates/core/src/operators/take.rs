@@ -42,6 +42,7 @@ pub struct IndexAdd {
 
 impl Take {
     /// Checks a call and says which axes of `x` the index addresses.
+    #[inline]
     pub fn along<E: Engine>(&self, engine: &E, x: &E::Value, index: &E::Value) -> Result<Along> {
         require_integers(engine, x, index)?;
         if let Mode::Fill(value) = self.mode {
@@ -69,6 +70,7 @@ impl Take {
 impl<E: Engine> Operator<E> for Take {
     type Output = E::Value;
 
+    #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let along = self.along(engine, inputs[0], inputs[1])?;
         engine.gather(inputs[0], inputs[1], &along, self.mode)

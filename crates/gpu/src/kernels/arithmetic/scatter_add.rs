@@ -5,6 +5,7 @@ use stridewise_core::Result;
 use stridewise_core::engine::Along;
 use stridewise_core::params::Mode;
 use stridewise_core::rules::{addressed, require_updates};
+use stridewise_core::size::Shape;
 
 use super::job::Job;
 use super::number::Number;
@@ -34,7 +35,15 @@ pub(crate) fn scatter_add(
     mode: Mode,
 ) -> Result<Tensor> {
     let device = gpu.device();
-    let dims = addressed(base.shape(), index.shape(), index.dtype(), along, mode)?;
+    let mut dims = Shape::new();
+    addressed(
+        &mut dims,
+        base.shape(),
+        index.shape(),
+        index.dtype(),
+        along,
+        mode,
+    )?;
     require_updates((updates.dtype(), updates.shape()), base.dtype(), &dims)?;
     let made = copy::packed(device, base)?;
     made.storage().inherit(index.storage());

@@ -7,6 +7,7 @@ use stridewise_core::Result;
 use stridewise_core::engine::{Along, Engine};
 use stridewise_core::params::Mode;
 use stridewise_core::rules::addressed;
+use stridewise_core::size::Shape;
 use stridewise_cpu::Cpu;
 
 use super::index::{self, INDEX};
@@ -25,7 +26,15 @@ pub(crate) fn gather(
     mode: Mode,
 ) -> Result<Tensor> {
     let (device, dtype) = (gpu.device(), source.dtype());
-    let dims = addressed(source.shape(), index.shape(), index.dtype(), along, mode)?;
+    let mut dims = Shape::new();
+    addressed(
+        &mut dims,
+        source.shape(),
+        index.shape(),
+        index.dtype(),
+        along,
+        mode,
+    )?;
     let cells = along.cells(source.shape());
     if cells >= u32::MAX as usize {
         // More cells than kernels count are few that are seen often, or none. A result that would not fit is refused
