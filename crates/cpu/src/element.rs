@@ -46,6 +46,17 @@ pub unsafe trait Number: Copy + Send + Sync + fmt::Debug + 'static {
     const ANY_ORDER: bool;
     /// Into a sum; exact.
     fn widen(self) -> Self::Accumulator;
+    /// Adjacent numbers into sums; exact, so that `VECTORS` changes nothing but the speed.
+    ///
+    /// # Safety
+    /// `N` numbers can be read there, and with `VECTORS` the machine has AVX2 and F16C.
+    #[inline(always)]
+    unsafe fn widen_adjacent<const N: usize, const VECTORS: bool>(
+        numbers: *const Self,
+    ) -> [Self::Accumulator; N] {
+        // SAFETY: the caller's.
+        unsafe { *numbers.cast::<[Self; N]>() }.map(Self::widen)
+    }
     /// Out of a sum; the 16-bit floats round to nearest even.
     fn narrow(sum: Self::Accumulator) -> Self;
     /// Integers wrap around; for bool it is the logical or.
@@ -125,7 +136,7 @@ unsafe impl Number for Flag {
 }
 
 macro_rules! numbers {
-    ($($type:ty, $dtype:ident, $zero:expr, $sum:ty, $widen:expr, $narrow:expr, $add:expr;)*) => {$(
+    ($($type:ty, $dtype:ident, $zero:expr, $sum:ty, $widen:expr, $narrow:expr, $add:expr $(, $adjacent:ident)?;)*) => {$(
         // SAFETY: the type is its own cell.
         unsafe impl Element for $type {
             const DTYPE: DType = DType::$dtype;
@@ -148,6 +159,13 @@ macro_rules! numbers {
             fn widen(self) -> $sum {
                 $widen(self)
             }
+            $(#[inline(always)]
+            unsafe fn widen_adjacent<const N: usize, const VECTORS: bool>(
+                numbers: *const $type,
+            ) -> [$sum; N] {
+                // SAFETY: the caller's.
+                unsafe { half_float::$adjacent::<N, VECTORS>(numbers) }
+            })?
             #[inline(always)]
             fn narrow(sum: $sum) -> $type {
                 $narrow(sum)
@@ -169,8 +187,8 @@ numbers! {
     i16, I16, 0, i16, same, same, i16::wrapping_add;
     i32, I32, 0, i32, same, same, i32::wrapping_add;
     i64, I64, 0, i64, same, same, i64::wrapping_add;
-    f16, F16, f16::ZERO, f32, half_float::f16_to_f32, half_float::f32_to_f16, |a, b| a + b;
-    bf16, BF16, bf16::ZERO, f32, half_float::bf16_to_f32, half_float::f32_to_bf16, |a, b| a + b;
+    f16, F16, f16::ZERO, f32, half_float::f16_to_f32, half_float::f32_to_f16, |a, b| a + b, f16s_to_f32;
+    bf16, BF16, bf16::ZERO, f32, half_float::bf16_to_f32, half_float::f32_to_bf16, |a, b| a + b, bf16s_to_f32;
     f32, F32, 0.0, f32, same, same, |a, b| a + b;
     f64, F64, 0.0, f64, same, same, |a, b| a + b;
     Complex<f32>, C64, Complex::new(0.0, 0.0), Complex<f32>, same, same, |a, b| a + b;

@@ -268,14 +268,20 @@ impl<R: Rooms> Primitives<'_, R> {
 
     /// As [`Engine::sum`].
     pub fn sum(self, x: &Tensor, axes: &[usize], dtype: DType) -> Result<Tensor> {
-        if x.dtype() != dtype {
+        let grown = kernels::sum::in_64_bits(x.dtype(), dtype);
+        if x.dtype() != dtype && grown.is_none() {
             return sum_as(x, axes, dtype);
         }
         let mut packed = Seen::new();
         let made = Unfinished::new(self.0, dtype, &sum_shape(x.shape(), axes), &mut packed)?;
         let reduced: SmallVec<[bool; 8]> = (0..x.rank()).map(|axis| axes.contains(&axis)).collect();
         // SAFETY: K1, K2, K4 hold for a tensor; K3: the result is new and has the sum's shape.
-        unsafe { kernels::sum::sum(x.block(), &reduced, made.start(), dtype) };
+        unsafe {
+            match grown {
+                Some(sum) => sum(x.block(), &reduced, made.start()),
+                None => kernels::sum::sum(x.block(), &reduced, made.start(), dtype),
+            }
+        };
         Ok(made.done())
     }
 

@@ -2,6 +2,12 @@
 //! over bits, without branches or calls, so that loops over them vectorise on any target; and because
 //! `half::f16::from_f64` rounds twice where the machine has F16C, and drops low bits where it has not.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m128i, __m256, _mm_loadu_si128, _mm256_castsi256_ps, _mm256_cvtepu16_epi32, _mm256_cvtph_ps,
+    _mm256_slli_epi32, _mm256_storeu_ps,
+};
+
 use half::{bf16, f16};
 
 /// Exact.
@@ -66,6 +72,65 @@ pub(crate) fn f32_to_bf16(x: f32) -> bf16 {
     bf16::from_bits(if is_nan { nan } else { rounded } as u16)
 }
 
+/// As [`f16_to_f32`] for adjacent numbers; with `VECTORS` eight at a time, by the machine's own instruction.
+///
+/// # Safety
+/// `N` numbers can be read there, and with `VECTORS` the machine has AVX2 and F16C.
+#[inline(always)]
+pub(crate) unsafe fn f16s_to_f32<const N: usize, const VECTORS: bool>(
+    numbers: *const f16,
+) -> [f32; N] {
+    #[cfg(target_arch = "x86_64")]
+    if VECTORS && N.is_multiple_of(8) {
+        // SAFETY: the caller's: the machine has F16C.
+        let widen = |eight| unsafe { _mm256_cvtph_ps(eight) };
+        // SAFETY: the caller's.
+        return unsafe { by_eights(numbers.cast(), widen) };
+    }
+    // SAFETY: the caller's.
+    unsafe { *numbers.cast::<[f16; N]>() }.map(f16_to_f32)
+}
+
+/// As [`bf16_to_f32`] for adjacent numbers; with `VECTORS` eight at a time.
+///
+/// # Safety
+/// As for [`f16s_to_f32`].
+#[inline(always)]
+pub(crate) unsafe fn bf16s_to_f32<const N: usize, const VECTORS: bool>(
+    numbers: *const bf16,
+) -> [f32; N] {
+    #[cfg(target_arch = "x86_64")]
+    if VECTORS && N.is_multiple_of(8) {
+        let widen = |eight| {
+            // SAFETY: the caller's: the machine has AVX2.
+            unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(eight))) }
+        };
+        // SAFETY: the caller's.
+        return unsafe { by_eights(numbers.cast(), widen) };
+    }
+    // SAFETY: the caller's.
+    unsafe { *numbers.cast::<[bf16; N]>() }.map(bf16_to_f32)
+}
+
+/// # Safety
+/// `N` numbers of 16 bits can be read there, and the machine has AVX.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn by_eights<const N: usize>(
+    numbers: *const __m128i,
+    widen: impl Fn(__m128i) -> __m256,
+) -> [f32; N] {
+    let mut wide = [0.0; N];
+    for (i, eight) in wide.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        // SAFETY: the caller's; these are eight of the numbers.
+        unsafe {
+            let numbers = _mm_loadu_si128(numbers.add(i));
+            _mm256_storeu_ps(eight.as_mut_ptr(), widen(numbers));
+        }
+    }
+    wide
+}
+
 /// To nearest even, once.
 #[inline(always)]
 pub(crate) fn f64_to_f16(x: f64) -> f16 {
@@ -107,6 +172,55 @@ pub(crate) fn i64_to_f64_odd(x: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    type Widened = ([f32; 8], [f32; 8]);
+
+    /// # Safety
+    /// On a machine with AVX2 and F16C.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn by_machine(h: [f16; 8], b: [bf16; 8]) -> Widened {
+        // SAFETY: eight numbers of each kind.
+        unsafe {
+            (
+                f16s_to_f32::<8, true>(h.as_ptr()),
+                bf16s_to_f32::<8, true>(b.as_ptr()),
+            )
+        }
+    }
+
+    #[test]
+    fn adjacent_halves_widen_as_single_ones() {
+        for first in (0..=u16::MAX).step_by(8) {
+            let bits: [u16; 8] = std::array::from_fn(|i| first + i as u16);
+            let (h, b) = (bits.map(f16::from_bits), bits.map(bf16::from_bits));
+            let agrees = |(wide_h, wide_b): Widened| {
+                for i in 0..8 {
+                    for (wide, one) in [
+                        (wide_h[i], f16_to_f32(h[i])),
+                        (wide_b[i], bf16_to_f32(b[i])),
+                    ] {
+                        let same = wide.to_bits() == one.to_bits();
+                        assert!(same || wide.is_nan() && one.is_nan(), "{:x}", bits[i]);
+                    }
+                }
+            };
+            // SAFETY: eight numbers of each kind.
+            agrees(unsafe {
+                (
+                    f16s_to_f32::<8, false>(h.as_ptr()),
+                    bf16s_to_f32::<8, false>(b.as_ptr()),
+                )
+            });
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2")
+                && std::arch::is_x86_feature_detected!("f16c")
+            {
+                // SAFETY: the machine has both.
+                agrees(unsafe { by_machine(h, b) });
+            }
+        }
+    }
 
     #[test]
     fn every_half_widens_as_the_half_crate_says() {

@@ -20,19 +20,39 @@ use stridewise_core::DType;
 
 use self::columns::Columns;
 use self::rows::Rows;
-use super::loops::{CACHED, Loops, Shared, WORTH_THREADS, in_pieces};
+use self::tree::{Tree, block, join};
+use super::loops::{CACHED, Loops, Shared, WORTH_THREADS};
 use super::{Block, threads};
 use crate::element::{Number, with_dtype};
 
 mod columns;
 mod copies;
 mod gathered;
+mod grown;
 mod rows;
+mod tree;
+
+pub use grown::{GrownSum, in_64_bits};
 
 const BLOCK: usize = 128;
 const LANES: usize = 8;
-/// The least number of blocks a thread takes from one tree.
-const GROUP: usize = 32;
+/// How many pieces each thread gets of what comes from memory: they even out cores that run at different speeds.
+const PIECES: usize = 8;
+/// The fewest bytes of a row that are worth a piece of their own.
+const SHORTEST: usize = 1024;
+/// The most outputs whose terms are shared out: more are wide enough to be shared out themselves.
+const MOST_TREES: usize = 16 * 1024;
+
+/// Whether the machine has the instructions that loops are compiled for a second time: AVX2, and F16C to widen.
+#[inline(always)]
+fn vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let has =
+        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("f16c");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has = false;
+    has
+}
 
 /// Sums `src` over the axes flagged in `reduced` and writes the result, packed over the other axes in their
 /// order, to `dst`, in the same dtype.
@@ -41,6 +61,18 @@ const GROUP: usize = 32;
 /// K1, K2 and K4 for `src`, with a flag for each axis; `dst` has room for the elements of the axes that are
 /// kept, under K2 and K3.
 pub unsafe fn sum(src: Block, reduced: &[bool], dst: *mut u8, dtype: DType) {
+    // SAFETY: the caller's, and `T` is the dtype's cell.
+    with_dtype!(dtype, T => unsafe { over::<T, T>(src, reduced, dst.cast(), T::narrow) });
+}
+
+/// # Safety
+/// As for [`sum`], for elements `T` and results `R`.
+unsafe fn over<T: Number, R>(
+    src: Block,
+    reduced: &[bool],
+    dst: *mut R,
+    result: impl Fn(T::Accumulator) -> R + Sync,
+) {
     debug_assert_eq!(src.sizes.len(), reduced.len());
     let axes = |flag: bool| {
         let axes = src.sizes.iter().zip(src.strides).zip(reduced);
@@ -48,18 +80,13 @@ pub unsafe fn sum(src: Block, reduced: &[bool], dst: *mut u8, dtype: DType) {
             .map(|((&size, &stride), _)| (size, [stride]))
     };
     let kept = Loops::new(axes(false));
-    if !src.is_empty() && with_dtype!(dtype, T => <T as Number>::ANY_ORDER) {
-        let (terms, back) = as_they_lie(axes(true));
-        let reduction = Reduction { kept, terms };
-        // SAFETY: the caller's K1 to K4, and `T` is the dtype's cell; the first term in memory is one of the terms.
-        return with_dtype!(dtype, T => unsafe {
-            reduction.run::<T>(src.start.cast::<T>().offset(back), dst.cast());
-        });
-    }
-    let terms = Loops::new(axes(true));
-    let reduction = Reduction { kept, terms };
-    // SAFETY: the caller's K1 to K4, and `T` is the dtype's cell.
-    with_dtype!(dtype, T => unsafe { reduction.run::<T>(src.start.cast(), dst.cast()) });
+    let (terms, back) = if T::ANY_ORDER && !src.is_empty() {
+        as_they_lie(axes(true))
+    } else {
+        (Loops::new(axes(true)), 0)
+    };
+    // SAFETY: the caller's K1 to K4; the first term in memory is one of the terms.
+    unsafe { Reduction { kept, terms }.run(src.start.cast::<T>().offset(back), dst, result) };
 }
 
 /// Terms whose order makes no difference, in the order in which they lie in memory; and how far the first of them is
@@ -77,6 +104,13 @@ fn as_they_lie(axes: impl Iterator<Item = (usize, [isize; 1])>) -> (Loops<1>, is
     (Loops::new(axes.into_iter()), back)
 }
 
+/// The most outputs and terms of a piece of the work.
+struct Cut {
+    outputs: usize,
+    /// A power of two of blocks.
+    terms: usize,
+}
+
 struct Reduction {
     /// The axes of the output.
     kept: Loops<1>,
@@ -92,17 +126,30 @@ impl Reduction {
         kept.unsigned_abs() < terms.unsigned_abs() && kept != 0
     }
 
-    unsafe fn run<T: Number>(&self, src: *const T, dst: *mut T) {
+    /// Whether all elements stay in the caches.
+    fn near<T>(&self) -> bool {
+        let work = self.kept.len().saturating_mul(self.terms.len());
+        work.saturating_mul(size_of::<T>()) <= CACHED
+    }
+
+    /// # Safety
+    /// As for [`over`].
+    unsafe fn run<T: Number, R>(
+        &self,
+        src: *const T,
+        dst: *mut R,
+        result: impl Fn(T::Accumulator) -> R + Sync,
+    ) {
         let (outputs, terms) = (self.kept.len(), self.terms.len());
         if terms == 0 {
             // SAFETY: K3: the destination has room for the outputs.
-            (0..outputs).for_each(|i| unsafe { dst.add(i).write(T::ZERO) });
+            (0..outputs).for_each(|i| unsafe { dst.add(i).write(result(T::ZERO.widen())) });
             return;
         }
         let (src, dst) = (Shared::new(src), Shared::new(dst));
         let store = |at: usize, sum: T::Accumulator| {
             // SAFETY: K3: `at` is one of the outputs, and each is stored once.
-            unsafe { dst.get().add(at).write(T::narrow(sum)) }
+            unsafe { dst.get().add(at).write(result(sum)) }
         };
         if self.terms.is_one_row() && self.terms.steps() == [0] {
             // SAFETY: K1, K2, K4: every term of an output is the same element.
@@ -112,50 +159,81 @@ impl Reduction {
             // SAFETY: K1, K2, K4: all outputs and all terms lie within the source.
             return unsafe { self.partial(src.get(), 0..outputs, 0..terms, &store) };
         }
-        let threads = threads::count();
-        let plenty = if self.by_columns() {
-            2 * Columns::<T>::WIDEST
-        } else {
-            8
-        } * threads;
-        let blocks = terms.div_ceil(BLOCK);
-        if threads == 1 || outputs >= plenty || blocks < 2 * GROUP {
-            let grain = WORTH_THREADS.div_ceil(2 * terms);
-            return in_pieces(outputs, grain, 1, |piece| {
-                // SAFETY: K1, K2, K4, as above.
-                unsafe { self.partial(src.get(), piece, 0..terms, &store) }
-            });
+        let cut = self.cut::<T>();
+        let groups = terms.div_ceil(cut.terms);
+        let parts = outputs.div_ceil(cut.outputs);
+        // Threads take subtrees, where they are more than one. An aligned group of a power of two of blocks is a whole
+        // subtree, and the rest is the right edge of the tree, so combining them is step 4 again.
+        let mut sums: Vec<MaybeUninit<T::Accumulator>> = Vec::new();
+        if groups > 1 {
+            sums.resize(groups * outputs, MaybeUninit::uninit());
         }
-        // Few outputs, many terms: threads take subtrees. An aligned group of a power of two of blocks is a
-        // whole subtree, and the rest is the right edge of the tree, so combining them is step 4 again.
-        let group = blocks.div_ceil(8 * threads).max(GROUP).next_power_of_two();
-        let groups = blocks.div_ceil(group);
-        let mut sums = vec![MaybeUninit::<T::Accumulator>::uninit(); groups * outputs];
         let shared = Shared::new(sums.as_mut_ptr());
-        in_pieces(groups, 1, 1, |piece| {
-            for g in piece {
-                let span = group * BLOCK;
-                let range = g * span..((g + 1) * span).min(terms);
-                let keep = |at: usize, sum: T::Accumulator| {
-                    // SAFETY: one slot for each group and output, written by this piece alone.
-                    unsafe {
-                        shared
-                            .get()
-                            .add(g * outputs + at)
-                            .write(MaybeUninit::new(sum))
-                    };
+        threads::each(groups * parts, |piece| {
+            let (group, part) = (piece / parts, piece % parts);
+            let (first, from) = (part * cut.outputs, group * cut.terms);
+            let piece = first..(first + cut.outputs).min(outputs);
+            let range = from..(from + cut.terms).min(terms);
+            let keep = |at: usize, sum: T::Accumulator| {
+                // SAFETY: one slot for each group and output, written by this piece alone.
+                unsafe {
+                    shared
+                        .get()
+                        .add(group * outputs + at)
+                        .write(MaybeUninit::new(sum))
                 };
-                // SAFETY: K1, K2, K4, as above.
-                unsafe { self.partial(src.get(), 0..outputs, range, &keep) };
+            };
+            // SAFETY: K1, K2, K4, as above.
+            unsafe {
+                match groups {
+                    1 => self.partial(src.get(), piece, range, &store),
+                    _ => self.partial(src.get(), piece, range, &keep),
+                }
             }
         });
-        for at in 0..outputs {
-            let mut tree = Tree::<T>::new();
-            for g in 0..groups {
-                // SAFETY: every slot was written above.
-                tree.push(unsafe { sums[g * outputs + at].assume_init() });
-            }
-            store(at, tree.root());
+        if groups > 1 {
+            // SAFETY: every slot was written above.
+            let sums = unsafe { std::slice::from_raw_parts_mut(shared.get().cast(), sums.len()) };
+            join::<T>(sums, outputs);
+            sums[..outputs]
+                .iter()
+                .enumerate()
+                .for_each(|(at, &sum)| store(at, sum));
+        }
+    }
+
+    /// How the work is cut for threads: at the axis that is outermost in memory as far as that goes, so that each of
+    /// them reads one stretch.
+    fn cut<T: Number>(&self) -> Cut {
+        let (outputs, terms) = (self.kept.len(), self.terms.len());
+        let threads = threads::count();
+        // What stays in the threads' own caches is cut the same way each time.
+        let pieces = (threads * if self.near::<T>() { 1 } else { PIECES })
+            .min(outputs.saturating_mul(terms) / (WORTH_THREADS / 2))
+            .max(1);
+        let furthest = |loops: &Loops<1>| {
+            let strides = loops.axes().map(|(_, [stride])| stride.unsigned_abs());
+            strides.max().unwrap_or(0)
+        };
+        let blocks = terms.div_ceil(BLOCK);
+        let least = if self.by_columns() {
+            SHORTEST.div_ceil(size_of::<T>())
+        } else {
+            1
+        };
+        let most = outputs.div_ceil(least);
+        let by_terms = furthest(&self.terms) > furthest(&self.kept)
+            && outputs <= MOST_TREES
+            && (self.by_columns() || gathered::whole_blocks(&self.terms) || T::ANY_ORDER);
+        let groups = match by_terms {
+            true => pieces.min(blocks),
+            false => pieces.div_ceil(most).min(blocks),
+        };
+        let group = 1 << (blocks / groups).ilog2();
+        let parts = pieces.div_ceil(blocks.div_ceil(group)).min(most);
+        Cut {
+            outputs: outputs.div_ceil(parts).next_multiple_of(least),
+            terms: group * BLOCK,
         }
     }
 
@@ -173,24 +251,15 @@ impl Reduction {
         let [step] = self.kept.steps();
         if self.by_columns() {
             let tile = Columns::<T>::WIDEST;
-            let bytes = self
-                .kept
-                .len()
-                .saturating_mul(self.terms.len() * size_of::<T>());
-            let mut columns = Columns::<T>::new();
+            let mut columns =
+                Columns::<T>::new(self.kept.row_len().min(outputs.len()), !self.near::<T>());
             self.kept.spans(outputs, |at, len, [offset]| {
                 for first in (0..len).step_by(tile) {
                     let width = tile.min(len - first);
                     // SAFETY: K1: the tile's columns are outputs of this span.
                     let sums = unsafe {
                         let corner = src.offset(offset + first as isize * step);
-                        columns.sum(
-                            width,
-                            (corner, step),
-                            &self.terms,
-                            terms.clone(),
-                            bytes > CACHED,
-                        )
+                        columns.sum(width, (corner, step), &self.terms, terms.clone())
                     };
                     for (c, &sum) in sums.iter().enumerate() {
                         store(at + first + c, sum);
@@ -227,51 +296,6 @@ impl Reduction {
     }
 }
 
-/// Step 4 for sums that arrive from left to right: a binary counter whose digit `i` holds the sum of a full
-/// subtree of `2^i` blocks.
-struct Tree<T: Number> {
-    digits: [MaybeUninit<T::Accumulator>; usize::BITS as usize],
-    count: usize,
-}
-
-impl<T: Number> Tree<T> {
-    fn new() -> Tree<T> {
-        Tree {
-            digits: [MaybeUninit::uninit(); usize::BITS as usize],
-            count: 0,
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, mut sum: T::Accumulator) {
-        let carries = self.count.trailing_ones() as usize;
-        for digit in &self.digits[..carries] {
-            // SAFETY: a digit whose bit is set in the count was written.
-            sum = T::add(unsafe { digit.assume_init() }, sum);
-        }
-        self.digits[carries] = MaybeUninit::new(sum);
-        self.count += 1;
-    }
-
-    /// At least one sum has been pushed.
-    fn root(&self) -> T::Accumulator {
-        let mut bits = self.count;
-        let mut next = || {
-            let digit = bits.trailing_zeros() as usize;
-            bits &= bits.wrapping_sub(1);
-            // SAFETY: a digit whose bit is set in the count was written.
-            self.digits
-                .get(digit)
-                .map(|sum| unsafe { sum.assume_init() })
-        };
-        let mut sum = next().expect("a tree is never empty");
-        while let Some(left) = next() {
-            sum = T::add(left, sum);
-        }
-        sum
-    }
-}
-
 /// The sum of one output's terms.
 ///
 /// # Safety
@@ -293,7 +317,7 @@ unsafe fn sequence<T: Number>(
             unsafe {
                 let from = first.offset(offset);
                 let taken = if packed && filled == 0 && len >= BLOCK {
-                    tree.push(block(from, BLOCK));
+                    tree.push(block::<T, false>(from, BLOCK));
                     BLOCK
                 } else {
                     let taken = len.min(BLOCK - filled);
@@ -302,7 +326,7 @@ unsafe fn sequence<T: Number>(
                     }
                     filled += taken;
                     if filled == BLOCK {
-                        tree.push(block(buffer.as_ptr().cast::<T>(), BLOCK));
+                        tree.push(block::<T, false>(buffer.as_ptr().cast(), BLOCK));
                         filled = 0;
                     }
                     taken
@@ -314,75 +338,9 @@ unsafe fn sequence<T: Number>(
     });
     if filled > 0 {
         // SAFETY: K4: the buffer's first `filled` elements are written.
-        tree.push(unsafe { block(buffer.as_ptr().cast::<T>(), filled) });
+        tree.push(unsafe { block::<T, false>(buffer.as_ptr().cast(), filled) });
     }
     tree.root()
-}
-
-/// Steps 2 and 3 for adjacent terms, from 1 to 128 of them; in whatever order is fastest where that makes no
-/// difference.
-///
-/// # Safety
-/// K1, K2, K4 for `len` elements.
-#[inline(always)]
-unsafe fn block<T: Number>(terms: *const T, len: usize) -> T::Accumulator {
-    if T::ANY_ORDER {
-        // SAFETY: the caller's.
-        let terms = unsafe { std::slice::from_raw_parts(terms, len) };
-        let terms = terms.iter().map(|term| term.widen());
-        return terms.fold(T::ZERO.widen(), T::add);
-    }
-    // SAFETY: the caller's.
-    let terms = unsafe { std::slice::from_raw_parts(terms, len) };
-    if size_of::<T>() == size_of::<T::Accumulator>() || len <= 2 * LANES {
-        return lanes_of::<T, T>(terms, T::widen);
-    }
-    // Widening vectorises on its own, but not in the midst of the lanes.
-    let mut wide = [MaybeUninit::<T::Accumulator>::uninit(); BLOCK];
-    for (wide, term) in wide.iter_mut().zip(terms) {
-        wide.write(term.widen());
-    }
-    // SAFETY: as many as there are terms were written.
-    let wide = unsafe { std::slice::from_raw_parts(wide.as_ptr().cast(), len) };
-    lanes_of::<T, T::Accumulator>(wide, |sum| sum)
-}
-
-#[inline(always)]
-fn lanes_of<T: Number, X: Copy>(terms: &[X], sum: impl Fn(X) -> T::Accumulator) -> T::Accumulator {
-    let (rows, rest) = terms.as_chunks::<LANES>();
-    let Some((head, rows)) = rows.split_first() else {
-        let mut lanes = [T::ZERO.widen(); LANES];
-        for (lane, &term) in lanes.iter_mut().zip(rest) {
-            *lane = sum(term);
-        }
-        return combine::<T>(lanes, rest.len());
-    };
-    let mut lanes = head.map(&sum);
-    for row in rows {
-        for j in 0..LANES {
-            lanes[j] = T::add(lanes[j], sum(row[j]));
-        }
-    }
-    // Lane by lane, each at a place that is known here: others would send all lanes through memory.
-    for (j, lane) in lanes.iter_mut().enumerate() {
-        if let Some(&term) = rest.get(j) {
-            *lane = T::add(*lane, sum(term));
-        }
-    }
-    combine::<T>(lanes, LANES)
-}
-
-/// Step 3: the first `active` lanes have terms.
-#[inline(always)]
-fn combine<T: Number>(mut lanes: [T::Accumulator; LANES], active: usize) -> T::Accumulator {
-    for gap in [1, 2, 4] {
-        for j in (0..LANES).step_by(2 * gap) {
-            if j + gap < active {
-                lanes[j] = T::add(lanes[j], lanes[j + gap]);
-            }
-        }
-    }
-    lanes[0]
 }
 
 #[cfg(test)]

@@ -4,81 +4,93 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::{BLOCK, LANES};
+use smallvec::SmallVec;
+
+use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
 use crate::kernels::loops::Loops;
 
-/// What the eight lanes take: half of a first-level cache.
-const BYTES: usize = 16 * 1024;
+mod take;
 
-/// Rows that lie further apart than this, in bytes, are on different pages, and the machine does not foresee them.
+/// What the eight lanes take: they stay in the second cache, while rows come from memory in long runs.
+const BYTES: usize = 128 * 1024;
+
+/// Rows that lie further apart than this, in bytes, are on different pages.
 const PAGE: usize = 4096;
 
 /// How many bytes come from memory at a time.
 const LINE: usize = 64;
 
+/// Terms that lie on different pages are taken so many at a time: more are more places in memory than the machine
+/// foresees. Short ones, in the cache, are taken until they fill half of it.
+const ONCE: usize = 2 * LANES;
+const NEAR: usize = 16 * 1024;
+
 /// A tile of columns with their lanes, and their binary counters for the tree of blocks.
 pub(super) struct Columns<T: Number> {
     /// Lane `j` of column `c` is sum `j * width + c`.
-    lanes: [MaybeUninit<u128>; BYTES / size_of::<u128>()],
+    lanes: SmallVec<[Line; 16]>,
     /// Digit `i` of column `c` is sum `i * width + c`.
     digits: Vec<T::Accumulator>,
     width: usize,
     blocks: usize,
+    /// Whether the terms are in no cache, so that it matters in which order memory is read.
+    far: bool,
+    /// Whether the machine has them.
+    pub(super) vectors: bool,
 }
 
-/// How the terms of a tile are taken.
+/// A line of the cache, in which no sum lies across its end.
 #[derive(Clone, Copy)]
-enum Way {
-    /// One by one: a row of memory after the other, as fast as it comes.
-    Each,
-    /// Up to so many at a time, with the sums in registers.
-    Runs(usize),
-    /// Eight at a time, which lie as their lanes do.
-    Packed,
+#[repr(align(64))]
+struct Line {
+    _bytes: [MaybeUninit<u8>; LINE],
 }
 
-impl Way {
-    /// For columns that are adjacent and terms that are not few.
-    fn of<T: Number>(width: usize, stride: isize, far: bool) -> Way {
-        let (row, pitch) = (
-            width * size_of::<T>(),
-            stride.unsigned_abs() * size_of::<T>(),
-        );
-        let packed = stride == width as isize;
-        // Narrow elements do not widen in registers.
-        let narrow = size_of::<T>() < 4;
-        if packed && (far || narrow || row < LINE) {
-            Way::Packed
-        } else if narrow || far && pitch <= PAGE && row > 2 * LINE {
-            Way::Each
-        } else if far && pitch > PAGE {
-            // Few pages at a time.
-            Way::Runs(2 * LANES)
-        } else {
-            Way::Runs(BLOCK)
-        }
-    }
+/// What is done to all columns of a tile.
+#[derive(Clone, Copy)]
+enum Step<T> {
+    /// Term `k` of a block is added to its lane; elements of the row are `step` apart.
+    Term {
+        k: usize,
+        row: *const T,
+        step: isize,
+    },
+    /// Whole groups of eight terms are added to the lanes: rows of adjacent elements, `stride` apart. The first ones of
+    /// a block start the lanes.
+    Run {
+        start: bool,
+        first: *const T,
+        stride: isize,
+        count: usize,
+    },
+    /// The lanes with terms are combined, then carried in the counter, or, for the last block, all of it is added up.
+    Close { active: usize, last: bool },
 }
 
 impl<T: Number> Columns<T> {
     /// The most columns a tile can have.
     pub(super) const WIDEST: usize = BYTES / LANES / size_of::<T::Accumulator>();
 
-    /// Room for one tile after the other.
-    pub(super) fn new() -> Columns<T> {
-        const { assert!(align_of::<T::Accumulator>() <= align_of::<u128>()) };
-        let lanes = [MaybeUninit::uninit(); BYTES / size_of::<u128>()];
+    /// Room for one tile of up to `width` columns after the other. Terms that are `far` are in no cache.
+    pub(super) fn new(width: usize, far: bool) -> Columns<T> {
+        const { assert!(align_of::<T::Accumulator>() <= LINE) };
+        let bytes = width.min(Self::WIDEST) * LANES * size_of::<T::Accumulator>();
+        let mut lanes = SmallVec::with_capacity(bytes.div_ceil(LINE));
+        // SAFETY: there is room for so many, and nothing need be written to be a `MaybeUninit`.
+        unsafe { lanes.set_len(bytes.div_ceil(LINE)) };
         Columns {
             lanes,
             digits: Vec::new(),
             width: 0,
             blocks: 0,
+            far,
+            vectors: vectors(),
         }
     }
 
     /// The sum of each of `width` columns over a range of terms; the first column starts at `corner` and the others
-    /// follow at `step`. Terms that are `far` are in no cache.
+    /// follow at `step`.
     ///
     /// # Safety
     /// K1, K2, K4: `corner`, plus a column times `step`, plus the offset of each term in `range`, is an
@@ -89,46 +101,45 @@ impl<T: Number> Columns<T> {
         (corner, step): (*const T, isize),
         terms: &Loops<1>,
         range: Range<usize>,
-        far: bool,
     ) -> &[T::Accumulator] {
-        assert!(width <= Self::WIDEST);
+        assert!(width * LANES * size_of::<T::Accumulator>() <= size_of_val(&self.lanes[..]));
         self.width = width;
         self.blocks = 0;
         self.digits.clear();
         let [stride] = terms.steps();
         let start = range.start;
         let total = range.len();
-        let way = if step == 1 && total >= 2 * LANES {
-            Way::of::<T>(width, stride, far)
-        } else {
-            Way::Each
+        let once = match self.far && stride.unsigned_abs() * size_of::<T>() <= PAGE {
+            true => BLOCK,
+            false => (NEAR / (width * size_of::<T>())).clamp(ONCE, BLOCK),
         };
         terms.spans(range, |at, len, [offset]| {
             let mut i = 0;
             while i < len {
                 let k = (at - start + i) % BLOCK;
-                let whole = |most: usize| (len - i).min(BLOCK - k).min(most) / LANES * LANES;
                 // SAFETY: K1, K2, K4: term `k` of each of the columns, and all terms of the run, which lies in this
                 // span and in one block; a block's terms come in order.
                 unsafe {
                     let row = corner.offset(offset + i as isize * stride);
-                    match way {
-                        Way::Runs(most) if k.is_multiple_of(LANES) && len - i >= LANES => {
-                            self.take_run(k == 0, (row, stride), whole(most));
-                            i += whole(most);
-                        }
-                        Way::Packed if k.is_multiple_of(LANES) && len - i >= LANES => {
-                            self.take_packed(k == 0, row, whole(BLOCK));
-                            i += whole(BLOCK);
-                        }
-                        _ => {
-                            self.take(k, row, step);
-                            i += 1;
-                        }
+                    if step == 1 && k.is_multiple_of(LANES) && len - i >= LANES {
+                        let count = (len - i).min(BLOCK - k).min(once) / LANES * LANES;
+                        self.go(Step::Run {
+                            start: k == 0,
+                            first: row,
+                            stride,
+                            count,
+                        });
+                        i += count;
+                    } else {
+                        self.go(Step::Term { k, row, step });
+                        i += 1;
                     }
                     let taken = at - start + i;
                     if taken.is_multiple_of(BLOCK) || taken == total {
-                        self.close_block(((taken - 1) % BLOCK + 1).min(LANES), taken == total);
+                        self.go(Step::Close {
+                            active: ((taken - 1) % BLOCK + 1).min(LANES),
+                            last: taken == total,
+                        });
                     }
                 }
             }
@@ -137,216 +148,43 @@ impl<T: Number> Columns<T> {
         unsafe { self.lane(0) }
     }
 
-    /// Adds term `k` of a block to its lane.
-    ///
     /// # Safety
-    /// K1, K2, K4 for a row of `width` elements at `step`; terms 0 to `k - 1` were taken before.
-    #[inline]
-    unsafe fn take(&mut self, k: usize, row: *const T, step: isize) {
-        // Not for short rows, which are done sooner than the call.
+    /// K1, K2, K4 for the rows of the step; terms and runs of a block come in order, and it is closed when all of its
+    /// terms were taken.
+    unsafe fn go(&mut self, step: Step<T>) {
         #[cfg(target_arch = "x86_64")]
-        if self.width * size_of::<T>() >= 4 * LINE && std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the caller's, and the machine has AVX2.
-            return unsafe { self.take_avx2(k, row, step) };
+        if self.vectors {
+            // SAFETY: the caller's, and the machine has the vectors.
+            return unsafe { self.go_vectors(step) };
         }
         // SAFETY: the caller's.
-        unsafe { self.take_inlined(k, row, step) }
+        unsafe { self.go_inlined::<false>(step) }
     }
 
     /// # Safety
-    /// As for `take`, on a machine with AVX2.
+    /// As for `go`, on a machine with AVX2 and F16C.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn take_avx2(&mut self, k: usize, row: *const T, step: isize) {
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn go_vectors(&mut self, step: Step<T>) {
         // SAFETY: the caller's.
-        unsafe { self.take_inlined(k, row, step) }
+        unsafe { self.go_inlined::<true>(step) }
     }
 
     /// # Safety
-    /// As for `take`.
+    /// As for `go`; with `VECTORS` the machine has them.
     #[inline(always)]
-    unsafe fn take_inlined(&mut self, k: usize, row: *const T, step: isize) {
-        let width = self.width;
-        let lane = self.lane_start(k % LANES);
-        // SAFETY: the caller's; a lane's first term is written before others are added. The packed cases
-        // are spelled out so that they vectorise.
-        unsafe {
-            match (k < LANES, step == 1) {
-                (true, true) => {
-                    for c in 0..width {
-                        lane.add(c).write((*row.add(c)).widen());
-                    }
-                }
-                (true, false) => {
-                    for c in 0..width {
-                        lane.add(c).write((*row.offset(c as isize * step)).widen());
-                    }
-                }
-                (false, true) => {
-                    for c in 0..width {
-                        *lane.add(c) = T::add(*lane.add(c), (*row.add(c)).widen());
-                    }
-                }
-                (false, false) => {
-                    for c in 0..width {
-                        let term = *row.offset(c as isize * step);
-                        *lane.add(c) = T::add(*lane.add(c), term.widen());
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds a run of terms to their lanes, with the sums in registers: what [`Columns::take`] does for each term, in the
-    /// same order for each lane. The first run of a block starts the lanes.
-    ///
-    /// # Safety
-    /// K1, K2, K4 for rows of `width` adjacent elements, `stride` apart, `count` of them, which is a multiple of the
-    /// lanes; the next term belongs to the first lane.
-    unsafe fn take_run(&mut self, start: bool, rows: (*const T, isize), count: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the caller's, and the machine has AVX2.
-            return unsafe { self.take_run_avx2(start, rows, count) };
-        }
-        // SAFETY: the caller's.
-        unsafe { self.take_run_inlined(start, rows, count) }
-    }
-
-    /// # Safety
-    /// As for `take_run`, on a machine with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn take_run_avx2(&mut self, start: bool, rows: (*const T, isize), count: usize) {
-        // SAFETY: the caller's.
-        unsafe { self.take_run_inlined(start, rows, count) }
-    }
-
-    /// # Safety
-    /// As for `take_run`.
-    #[inline(always)]
-    unsafe fn take_run_inlined(&mut self, start: bool, rows: (*const T, isize), count: usize) {
+    unsafe fn go_inlined<const VECTORS: bool>(&mut self, step: Step<T>) {
         // SAFETY: the caller's.
         unsafe {
-            match size_of::<T>() {
-                4 => self.take_parts::<16, 4>(start, rows, count),
-                8 => self.take_parts::<8, 2>(start, rows, count),
-                _ => self.take_parts::<4, 1>(start, rows, count),
-            }
-        }
-    }
-
-    /// Whole lines of the cache, each read once, by half of the lanes at a time, which is what registers hold; then
-    /// `FEW` columns at a time, then single ones.
-    ///
-    /// # Safety
-    /// As for `take_run`.
-    #[inline(always)]
-    unsafe fn take_parts<const WHOLE: usize, const FEW: usize>(
-        &mut self,
-        start: bool,
-        rows: (*const T, isize),
-        count: usize,
-    ) {
-        let mut c = 0;
-        // SAFETY: the caller's, for as many columns as there are.
-        unsafe {
-            while c + WHOLE <= self.width {
-                self.take_part::<WHOLE, { LANES / 2 }>(start, rows, count, c);
-                c += WHOLE;
-            }
-            while c + FEW <= self.width {
-                self.take_part::<FEW, LANES>(start, rows, count, c);
-                c += FEW;
-            }
-            while c < self.width {
-                self.take_part::<1, LANES>(start, rows, count, c);
-                c += 1;
-            }
-        }
-    }
-
-    /// Columns from `c` on, `ONCE` lanes at a time.
-    ///
-    /// # Safety
-    /// As for `take_run`; there are so many columns.
-    #[inline(always)]
-    unsafe fn take_part<const WIDE: usize, const ONCE: usize>(
-        &mut self,
-        start: bool,
-        (first, stride): (*const T, isize),
-        count: usize,
-        c: usize,
-    ) {
-        for j in (0..LANES).step_by(ONCE) {
-            let lanes: [_; ONCE] = std::array::from_fn(|l| self.lane_start(j + l));
-            // SAFETY: the caller's: terms of the run, and lanes that were written unless this starts them.
-            unsafe {
-                let term = |t: usize| {
-                    let row = first.offset(t as isize * stride).add(c);
-                    *row.cast::<[T; WIDE]>()
-                };
-                let lane = |l: usize| lanes[l].add(c).cast::<[T::Accumulator; WIDE]>();
-                let mut sums: [_; ONCE] = std::array::from_fn(|l| match start {
-                    true => term(j + l).map(T::widen),
-                    false => *lane(l),
-                });
-                for t in (if start { LANES } else { 0 }..count).step_by(LANES) {
-                    for (l, sums) in sums.iter_mut().enumerate() {
-                        for (sum, x) in sums.iter_mut().zip(term(t + j + l)) {
-                            *sum = T::add(*sum, x.widen());
-                        }
-                    }
-                }
-                for (l, sums) in sums.into_iter().enumerate() {
-                    lane(l).write(sums);
-                }
-            }
-        }
-    }
-
-    /// As [`Columns::take_run`] for rows that follow each other: eight of them lie as their lanes do, and are added as one.
-    ///
-    /// # Safety
-    /// As for `take_run`, with a stride of `width`.
-    unsafe fn take_packed(&mut self, start: bool, first: *const T, count: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the caller's, and the machine has AVX2.
-            return unsafe { self.take_packed_avx2(start, first, count) };
-        }
-        // SAFETY: the caller's.
-        unsafe { self.take_packed_inlined(start, first, count) }
-    }
-
-    /// # Safety
-    /// As for `take_packed`, on a machine with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn take_packed_avx2(&mut self, start: bool, first: *const T, count: usize) {
-        // SAFETY: the caller's.
-        unsafe { self.take_packed_inlined(start, first, count) }
-    }
-
-    /// # Safety
-    /// As for `take_packed`.
-    #[inline(always)]
-    unsafe fn take_packed_inlined(&mut self, start: bool, first: *const T, count: usize) {
-        let all = LANES * self.width;
-        let lanes = self.lane_start(0);
-        for group in 0..count / LANES {
-            // SAFETY: the caller's: eight rows of the run; the lanes were written unless this starts them.
-            unsafe {
-                let rows = first.add(group * all);
-                if start && group == 0 {
-                    for i in 0..all {
-                        lanes.add(i).write((*rows.add(i)).widen());
-                    }
-                } else {
-                    for i in 0..all {
-                        *lanes.add(i) = T::add(*lanes.add(i), (*rows.add(i)).widen());
-                    }
-                }
+            match step {
+                Step::Term { k, row, step } => self.take::<VECTORS>(k, row, step),
+                Step::Run {
+                    start,
+                    first,
+                    stride,
+                    count,
+                } => self.take_many::<VECTORS>(start, (first, stride), count),
+                Step::Close { active, last } => self.close_block(active, last),
             }
         }
     }
@@ -355,6 +193,7 @@ impl<T: Number> Columns<T> {
     ///
     /// # Safety
     /// The first `active` lanes were written.
+    #[inline(always)]
     unsafe fn close_block(&mut self, active: usize, last: bool) {
         let width = self.width;
         let first = self.lane_start(0);
@@ -399,7 +238,7 @@ impl<T: Number> Columns<T> {
     /// The lane was written.
     unsafe fn lane(&self, j: usize) -> &[T::Accumulator] {
         let start = self.lanes.as_ptr().cast::<T::Accumulator>();
-        // SAFETY: eight lanes of `WIDEST` sums fill the array, and `width` is no more than that.
+        // SAFETY: there is room for eight lanes of `width` sums.
         unsafe { std::slice::from_raw_parts(start.add(j * self.width), self.width) }
     }
 }

@@ -1,7 +1,8 @@
 //! Sums of an element that is repeated, as in the gradient of a sum: a few additions, however many terms there are.
 //! Equal lanes and equal blocks double when they are added, so the tree is built from one lane and one block.
 
-use super::{BLOCK, LANES, combine};
+use super::tree::combine;
+use super::{BLOCK, LANES};
 use crate::element::Number;
 use crate::kernels::loops::{Loops, Shared, in_pieces};
 

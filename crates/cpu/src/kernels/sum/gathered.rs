@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::BLOCK;
 use super::rows::{Rows, push_blocks};
-use super::{BLOCK, Tree};
+use super::tree::Tree;
 use crate::element::Number;
 use crate::kernels::copy::copy;
 use crate::kernels::loops::Loops;
@@ -16,8 +17,8 @@ use crate::kernels::{Block, BlockMut};
 /// How many bytes are copied together at a time: half of a small second-level cache.
 const BYTES: usize = 128 * 1024;
 
-/// The most outputs whose rows are added in turn: their trees stay in the first cache.
-const ABREAST: usize = 16;
+/// What the trees take of outputs whose rows are added in turn: they stay in the second cache.
+const TREES: usize = 128 * 1024;
 
 /// Whether terms are rows of adjacent elements, of whole blocks each: these are read where they lie.
 pub(super) fn whole_blocks(terms: &Loops<1>) -> bool {
@@ -62,8 +63,14 @@ pub(super) unsafe fn sum<T: Number>(
         return;
     }
     if whole_rows {
-        // Rows of neighbouring outputs in turn: they lie nearer than the next row of the same output.
-        let abreast = (BYTES / size_of::<T>() / terms.row_len()).clamp(1, ABREAST);
+        // Rows of neighbouring outputs in turn, where they lie nearer than the next row of the same output.
+        let [next] = terms.row_steps();
+        let nearer = step.unsigned_abs() < next.unsigned_abs();
+        let abreast = if nearer {
+            TREES / size_of::<Tree<T>>()
+        } else {
+            1
+        };
         let mut trees: Vec<Tree<T>> = Vec::new();
         kept.spans(outputs, |at, count, [offset]| {
             for first in (0..count).step_by(abreast) {

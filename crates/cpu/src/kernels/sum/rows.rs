@@ -1,7 +1,8 @@
 //! Sums of rows of adjacent terms, in a loop that is compiled for wide vectors as well. Rows are often short, so that
 //! what is done for each of them counts. Every row follows the same tree as any other sum.
 
-use super::{BLOCK, LANES, Tree, block, combine};
+use super::tree::{Tree, block, combine};
+use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
 
 /// Where the rows lie, and how many there are.
@@ -26,39 +27,40 @@ impl<T: Number> Rows<T> {
             return unsafe { self.sum_short(store) };
         }
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the caller's, and the machine has AVX2.
-            return unsafe { self.sum_avx2(store) };
+        if vectors() {
+            // SAFETY: the caller's, and the machine has the vectors.
+            return unsafe { self.sum_vectors(store) };
         }
         // SAFETY: the caller's.
-        unsafe { self.sum_inlined(store) }
+        unsafe { self.sum_inlined::<false>(store) }
     }
 
     /// # Safety
-    /// As for `sum`, on a machine with AVX2.
+    /// As for `sum`, on a machine with AVX2 and F16C.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn sum_avx2(self, store: impl Fn(usize, T::Accumulator)) {
+    #[target_feature(enable = "avx2,f16c")]
+    pub(super) unsafe fn sum_vectors(self, store: impl Fn(usize, T::Accumulator)) {
         // SAFETY: the caller's.
-        unsafe { self.sum_inlined(store) }
+        unsafe { self.sum_inlined::<true>(store) }
     }
 
     /// # Safety
     /// As for `sum`.
     #[inline(always)]
-    pub(super) unsafe fn sum_inlined(self, store: impl Fn(usize, T::Accumulator)) {
+    pub(super) unsafe fn sum_inlined<const VECTORS: bool>(
+        self,
+        store: impl Fn(usize, T::Accumulator),
+    ) {
         for at in 0..self.count {
             let row = self.first.wrapping_offset(at as isize * self.step);
             if self.len <= BLOCK {
                 // SAFETY: the caller's.
-                store(at, unsafe { block(row, self.len) });
+                store(at, unsafe { block::<T, VECTORS>(row, self.len) });
                 continue;
             }
             let mut tree = Tree::<T>::new();
-            for start in (0..self.len).step_by(BLOCK) {
-                // SAFETY: the caller's.
-                tree.push(unsafe { block(row.add(start), BLOCK.min(self.len - start)) });
-            }
+            // SAFETY: the caller's.
+            unsafe { push_blocks_inlined::<T, VECTORS>(&mut tree, row, self.len) };
             store(at, tree.root());
         }
     }
@@ -115,29 +117,33 @@ impl<T: Number> Rows<T> {
 /// K1, K2, K4 for `len` elements.
 pub(super) unsafe fn push_blocks<T: Number>(tree: &mut Tree<T>, terms: *const T, len: usize) {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the caller's, and the machine has AVX2.
-        return unsafe { push_blocks_avx2(tree, terms, len) };
+    if vectors() {
+        // SAFETY: the caller's, and the machine has the vectors.
+        return unsafe { push_blocks_vectors(tree, terms, len) };
     }
     // SAFETY: the caller's.
-    unsafe { push_blocks_inlined(tree, terms, len) }
+    unsafe { push_blocks_inlined::<T, false>(tree, terms, len) }
 }
 
 /// # Safety
-/// As for `push_blocks`, on a machine with AVX2.
+/// As for `push_blocks`, on a machine with AVX2 and F16C.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn push_blocks_avx2<T: Number>(tree: &mut Tree<T>, terms: *const T, len: usize) {
+#[target_feature(enable = "avx2,f16c")]
+unsafe fn push_blocks_vectors<T: Number>(tree: &mut Tree<T>, terms: *const T, len: usize) {
     // SAFETY: the caller's.
-    unsafe { push_blocks_inlined(tree, terms, len) }
+    unsafe { push_blocks_inlined::<T, true>(tree, terms, len) }
 }
 
 /// # Safety
 /// As for `push_blocks`.
 #[inline(always)]
-unsafe fn push_blocks_inlined<T: Number>(tree: &mut Tree<T>, terms: *const T, len: usize) {
+unsafe fn push_blocks_inlined<T: Number, const VECTORS: bool>(
+    tree: &mut Tree<T>,
+    terms: *const T,
+    len: usize,
+) {
     for start in (0..len).step_by(BLOCK) {
         // SAFETY: the caller's.
-        tree.push(unsafe { block(terms.add(start), BLOCK.min(len - start)) });
+        tree.push(unsafe { block::<T, VECTORS>(terms.add(start), BLOCK.min(len - start)) });
     }
 }

@@ -4,10 +4,12 @@ use std::cell::RefCell;
 
 use half::{bf16, f16};
 use num_complex::Complex;
+use stridewise_core::DType;
 
 use super::columns::Columns;
 use super::rows::Rows;
-use super::sum;
+use super::tree::join;
+use super::{in_64_bits, sum};
 use crate::element::{Element, Flag, Number};
 use crate::kernels::loops::Loops;
 use crate::kernels::sample::{Rng, Sample, bytes, filled, flat, indices};
@@ -147,10 +149,108 @@ fn threads_do_not_change_a_bit() {
         (vec![50, 64, 100], vec![true, true, true], vec![1, 2, 0]),
         (vec![3, 300, 256], vec![false, true, true], vec![0, 2, 1]),
         (vec![2, 90_000], vec![true, true], vec![1, 0]),
+        // In the caches, in threads' trees; and not.
+        (vec![1500, 100], vec![true, false], vec![0, 1]),
+        (vec![5300, 100], vec![true, false], vec![0, 1]),
+        (vec![700, 1000], vec![true, false], vec![0, 1]),
+        // Few terms of more outputs than have trees of their own, and than a tile has columns.
+        (vec![30, 20_000], vec![true, false], vec![0, 1]),
+        // Whole blocks of more outputs than are added in turn; and of outputs that lie further apart than their rows.
+        (vec![5, 600, 128], vec![true, false, true], vec![0, 1, 2]),
+        (
+            vec![9, 30, 4, 128],
+            vec![false, true, true, true],
+            vec![0, 2, 1, 3],
+        ),
     ] {
         let sample = Sample::packed(&mut rng, &sizes, make).permuted(&axes);
         let reduced: Vec<bool> = axes.iter().map(|&axis| reduced[axis]).collect();
         agrees::<f32>(&sample, &reduced);
+        let halves = Sample::packed(&mut rng, &sizes, |rng| {
+            f16::from_f32_const(rng.below(9999) as f32 / 7e3 - 0.3)
+        });
+        agrees::<f16>(&halves.permuted(&axes), &reduced);
+    }
+}
+
+#[test]
+fn rows_of_sums_are_joined_as_the_sums_of_blocks_are() {
+    let mut rng = Rng(11);
+    for rows in 1..40 {
+        let mut sums: Vec<f32> = (0..3 * rows).map(|_| rng.below(1 << 30) as f32).collect();
+        // A block whose only term is not zero has that term as its sum.
+        let wanted: Vec<f32> = (0..3)
+            .map(|at| {
+                let blocks = (0..rows).flat_map(|row| {
+                    let mut block = [0.0; 128];
+                    block[0] = sums[3 * row + at];
+                    block
+                });
+                tree(&blocks.collect::<Vec<f32>>())
+            })
+            .collect();
+        join::<f32>(&mut sums, 3);
+        assert_eq!(sums[..3], wanted, "{rows} rows");
+    }
+}
+
+/// Integers of any strides in 64 bits, against a sum that is wide enough to be cut down at the end.
+fn grows_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell, value: impl Fn(T::Cell) -> i128) {
+    let mut rng = Rng(31);
+    let shapes = (0..150).map(|_| None).chain([
+        Some((vec![300, 500], vec![true, false])),
+        Some((vec![300, 500], vec![false, true])),
+        Some((vec![200_000], vec![true])),
+    ]);
+    for shape in shapes {
+        let (sizes, reduced) = shape.unwrap_or_else(|| {
+            let sizes = rng.sizes(5, 7);
+            let reduced = sizes.iter().map(|_| rng.below(2) == 0).collect();
+            (sizes, reduced)
+        });
+        let sample = Sample::random(&mut rng, &sizes, &make);
+        let kept = |index: &[usize]| -> Vec<usize> {
+            let kept = index.iter().zip(&reduced).filter(|&(_, &is)| !is);
+            kept.map(|(&i, _)| i).collect()
+        };
+        let shape = kept(&sizes);
+        let mut wanted = vec![0i128; shape.iter().product()];
+        for index in indices(&sizes) {
+            wanted[flat(&shape, &kept(&index))] += value(sample.at(&index));
+        }
+        let wanted: Vec<i64> = wanted.iter().map(|&sum| sum as i64).collect();
+        for to in [DType::I64, DType::U64] {
+            let sum = in_64_bits(T::DTYPE, to).expect("a sum in 64 bits");
+            let got = filled(0i64, wanted.len(), |dst| {
+                // SAFETY: K1 to K4: a sample stays within its memory, and the result is new.
+                unsafe { sum(sample.block(), &reduced, dst) };
+            });
+            assert_eq!(got, wanted, "{} {sizes:?} {reduced:?}, seed 31", T::DTYPE);
+        }
+    }
+}
+
+#[test]
+fn integers_grow_as_they_are_summed() {
+    grows_for::<bool>(
+        |rng| Flag::from_byte(if rng.below(3) == 0 { 4 } else { 0 }),
+        |x| i128::from(x.get()),
+    );
+    grows_for::<u8>(|rng| rng.next() as u8, i128::from);
+    grows_for::<u16>(|rng| rng.next() as u16, i128::from);
+    grows_for::<u32>(|rng| rng.next() as u32, i128::from);
+    grows_for::<u64>(|rng| rng.next(), i128::from);
+    grows_for::<i8>(|rng| rng.next() as i8, i128::from);
+    grows_for::<i16>(|rng| rng.next() as i16, i128::from);
+    grows_for::<i32>(|rng| rng.next() as i32, i128::from);
+    grows_for::<i64>(|rng| rng.next() as i64, i128::from);
+    for (from, to) in [
+        (DType::F32, DType::I64),
+        (DType::I32, DType::F64),
+        (DType::I8, DType::I32),
+        (DType::C64, DType::U64),
+    ] {
+        assert!(in_64_bits(from, to).is_none(), "{from} to {to}");
     }
 }
 
@@ -215,7 +315,7 @@ fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             assert!(bytes(&sums) == bytes(&wanted), "{} {len}", T::DTYPE);
         };
         // SAFETY: K1, K2, K4: the rows are all of the sample.
-        by(&|store| unsafe { rows.sum_inlined(store) });
+        by(&|store| unsafe { rows.sum_inlined::<false>(store) });
         // SAFETY: as above.
         by(&|store| unsafe { rows.sum(store) });
         if len <= 8 {
@@ -223,9 +323,9 @@ fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             by(&|store| unsafe { rows.sum_short(store) });
         }
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: as above, and the machine has AVX2.
-            by(&|store| unsafe { rows.sum_avx2(store) });
+        if super::vectors() {
+            // SAFETY: as above, and the machine has the vectors.
+            by(&|store| unsafe { rows.sum_vectors(store) });
         }
     }
 }
@@ -247,27 +347,32 @@ fn rows_are_summed_alike_by_every_way_the_loop_is_compiled() {
     });
 }
 
-/// Columns whose rows follow each other, leave gaps, or lie on pages of their own; in the cache and not.
+/// Columns whose rows follow each other, leave gaps, or lie on pages of their own; in the cache and not; with vectors and
+/// without.
 fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
     let mut rng = Rng(23);
     let memory: Vec<T::Cell> = (0..300_000).map(|_| make(&mut rng)).collect();
-    let mut columns = Columns::<T::Cell>::new();
-    for round in 0..120 {
-        let width = 1 + rng.below(if round % 3 == 0 { 120 } else { 20 });
+    for round in 0..240 {
+        let width = 1 + rng.below([5, 20, 120, 700][round % 4]);
         let stride = width + [0, 0, 3, 1100][rng.below(4)];
         let apart = stride + rng.below(9);
         // One row of terms, or rows that end anywhere in a block.
         let inner = [1, 8, 16, 20, 40][rng.below(5)];
+        let room = (memory.len() - width) / (apart * inner);
+        let outer = 1 + rng.below(6.min(room));
         let terms = Loops::new(
             [
-                (1 + rng.below(6), [apart as isize * inner as isize]),
+                (outer, [apart as isize * inner as isize]),
                 (inner, [stride as isize]),
             ]
             .into_iter(),
         );
         let far = rng.below(2) == 0;
+        let mut columns = Columns::<T::Cell>::new(width, far);
+        columns.vectors &= rng.below(3) > 0;
+        let vectors = columns.vectors;
         // SAFETY: K1, K2, K4: the last term of the last column lies within the memory.
-        let sums = unsafe { columns.sum(width, (memory.as_ptr(), 1), &terms, 0..terms.len(), far) };
+        let sums = unsafe { columns.sum(width, (memory.as_ptr(), 1), &terms, 0..terms.len()) };
         for (c, &sum) in sums.iter().enumerate() {
             let column: Vec<T::Cell> = (0..terms.len())
                 .map(|t| memory[c + terms.offsets(t)[0] as usize])
@@ -276,7 +381,7 @@ fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             assert_eq!(
                 bytes(&[sum]),
                 bytes(&[wanted]),
-                "{}: column {c} of {width}, stride {stride}, {} terms, far {far}, seed 23",
+                "{}: column {c} of {width}, stride {stride}, {} terms, far {far}, vectors {vectors}, seed 23",
                 T::DTYPE,
                 terms.len()
             );
@@ -288,6 +393,8 @@ fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
 fn columns_follow_the_tree_however_their_terms_are_taken() {
     columns_agree_for::<i8>(|rng| rng.next() as i8);
     columns_agree_for::<u32>(|rng| rng.next() as u32);
+    columns_agree_for::<i16>(|rng| rng.next() as i16);
+    columns_agree_for::<f16>(|rng| f16::from_f32_const(rng.below(9999) as f32 / 7e3 - 0.3));
     columns_agree_for::<bf16>(|rng| bf16::from_f32(rng.below(9999) as f32 / 7e3 - 0.3));
     columns_agree_for::<f32>(|rng| rng.below(1 << 30) as f32 / 7e8 - 0.3);
     columns_agree_for::<f64>(|rng| rng.next() as f64 / 7e17 - 8.0);
