@@ -6,8 +6,8 @@ use std::ptr;
 
 use stridewise_core::DType;
 
+use self::direct::Direct;
 use self::mover::{Mover, Task};
-use self::near::Near;
 use self::places::Places;
 use self::strip::{Offsets, Strip};
 use super::Block;
@@ -15,9 +15,9 @@ pub use super::index::{BadIndex, Bounds, check};
 use super::index::{FirstBad, Reader, STRIP};
 use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
 
+mod direct;
 mod few;
 mod mover;
-mod near;
 mod places;
 mod strip;
 mod words;
@@ -63,20 +63,18 @@ pub unsafe fn gather(
     let positions = outers * indices;
     let rows = outers.saturating_mul(cells.len());
     let mover = Mover::new(width, inner, rows, bounds, positions, dst);
-    let near = match cells.is_one_row()
+    let packed = cells.is_one_row()
         && cells.steps()[0] * width as isize == mover.row_bytes() as isize
         && index_loops.is_one_row()
-        && index_loops.steps() == [1]
-        && mover.is_near_word(cells.len(), indices)
-    {
-        true => Near::new(index_dtype, cells.len(), bounds, mover.row_bytes()),
-        false => None,
-    };
+        && index_loops.steps() == [1];
+    let place = mover.place(cells.len(), indices).filter(|_| packed);
+    let direct = place
+        .and_then(|place| Direct::new(index_dtype, cells.len(), bounds, mover.row_bytes(), place));
     let job = Gather {
         source: source.start,
         reader: Reader::new(index_dtype, cells.len(), bounds),
         mover,
-        near,
+        direct,
         outer,
         places: (!cells.is_one_row()).then(|| Places::new(&cells, width as isize)),
         stride: cells.steps()[0] * width as isize,
@@ -216,7 +214,7 @@ struct Gather {
     places: Option<Places>,
     stride: isize,
     mover: Mover,
-    near: Option<Near>,
+    direct: Option<Direct>,
     index: *const u8,
     index_loops: Loops<1>,
     reader: Reader,
@@ -279,7 +277,7 @@ impl Gather {
                     inners.clone(),
                 )
             };
-            let Some(near) = self.near else {
+            let Some(direct) = self.direct else {
                 return strips(positions);
             };
             let mut at = positions.start;
@@ -293,7 +291,7 @@ impl Gather {
                     true => source(at / indices + 1),
                     false => ptr::null(),
                 };
-                at += near.gather(
+                at += direct.gather(
                     source(at / indices),
                     ahead,
                     self.reader.at(self.index, (at % indices) as isize),

@@ -203,7 +203,8 @@ impl FirstBad {
     }
 }
 
-trait Integer: Copy + Into<i128> {
+/// An integer that is an index.
+pub(crate) trait Integer: Copy + Into<i128> {
     /// The number itself, or something negative as a signed one if it is negative or beyond `isize`.
     fn plain(self) -> usize;
     /// The cell, counting negatives from the end, or something not below `n`.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::direct::Place;
 use super::strip::Offsets;
 use super::words::{Words, words_of};
 use crate::kernels::copy::stream;
@@ -80,20 +81,30 @@ impl Task<'_> {
 pub(super) struct Reach {
     start: isize,
     lines: usize,
+    /// The last byte, counted from the start: it may be on a line of its own.
+    last: usize,
 }
 
 impl Reach {
     /// One element or word.
-    pub(super) const ONE: Reach = Reach { start: 0, lines: 1 };
+    pub(super) const ONE: Reach = Reach {
+        start: 0,
+        lines: 1,
+        last: 0,
+    };
 
     fn of(row: &Loops<1>, width: usize) -> Reach {
         if !row.is_one_row() {
             return Reach::ONE;
         }
         let span = (row.len() as isize - 1) * row.steps()[0] * width as isize;
+        let bytes = span.unsigned_abs() + width;
+        // Packed rows start anywhere in a line, unless a few of them fill it or each fills a few.
+        let even = bytes.is_multiple_of(LINE) || bytes < LINE && bytes.is_power_of_two();
         Reach {
             start: span.min(0),
-            lines: (span.unsigned_abs() + width).div_ceil(LINE).min(MOST),
+            lines: (bytes.div_ceil(LINE) + usize::from(!even)).min(MOST),
+            last: bytes - 1,
         }
     }
 
@@ -101,17 +112,23 @@ impl Reach {
     #[inline(always)]
     fn ask(self, row: *const u8) {
         for line in 0..self.lines {
-            let address = row.wrapping_offset(self.start + (line * LINE) as isize);
-            #[cfg(target_arch = "x86_64")]
-            {
-                use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-                // SAFETY: a hint: any address will do, and every x86-64 has it.
-                unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            let _ = address;
+            let byte = (line * LINE).min(self.last);
+            ask(row.wrapping_offset(self.start + byte as isize));
         }
     }
+}
+
+/// Asks for the line at an address, which need not be valid, into the second cache.
+#[inline(always)]
+pub(super) fn ask(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint: any address will do, and every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// Moves rows of one shape.
@@ -211,11 +228,15 @@ impl Mover {
         self.row.len() * self.width
     }
 
-    /// Whether rows are words that are in the caches; or will be when a stretch of `cells` of them is read at
-    /// `indices` places, most of its lines more than once.
-    pub(super) fn is_near_word(&self, cells: usize, indices: usize) -> bool {
+    /// Where short rows are: in the caches, also if they will be when a stretch of `cells` of them is read at
+    /// `indices` places, most of its lines more than once. `None` if rows are not packed.
+    pub(super) fn place(&self, cells: usize, indices: usize) -> Option<Place> {
         let dense = cells.saturating_mul(self.row_bytes()) <= STRETCH && indices >= cells / 4;
-        matches!(self.kind, Kind::Word(..)) && (!self.far || dense)
+        match self.kind {
+            Kind::Strided(_) => None,
+            _ if self.far && !dense => Some(Place::Far),
+            _ => Some(Place::Near),
+        }
     }
 
     /// Whether the source is not in the caches.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use num_complex::Complex;
+
 use super::{BadIndex, Bounds, gather, gather_aligned};
 use crate::element::{Element, Number};
 use crate::kernels::sample::{Rng, Sample, bytes, cell, filled, flat, indices, unravel};
@@ -225,29 +227,39 @@ fn an_index_outside_ends_no_strip_early_or_late() {
     long_for::<f64, i64>(|i| i);
     long_for::<f64, i32>(|i| i as i32);
     long_for::<u8, i64>(|i| i);
+    long_for::<u8, i32>(|i| i as i32);
+    long_for::<u16, i64>(|i| i);
+    long_for::<Complex<f64>, i32>(|i| i as i32);
 }
 
 #[test]
 fn rows_of_any_length_are_moved_whole() {
-    let mut rng = Rng(31);
     for row in (1..70).chain([96, 127, 128, 1000]) {
-        // A source in the caches, and for some one that is not.
-        let far = [3, 12, 48, 64, 1000].contains(&row);
-        for rows in [50, if far { (3 << 20) / row } else { 7 }] {
-            let source = Sample::packed(&mut rng, &[rows, row], random::<u8>);
-            let index = Sample::packed(&mut rng, &[300], |rng| rng.below(rows) as i64);
-            let got = filled(0u8, 300 * row, |dst| {
-                let (from, at) = (source.block(), index.block());
-                // SAFETY: K1 to K4: samples stay within their memory, and the result is new.
-                unsafe { gather(from, 0..1, at, i64::DTYPE, 1, Bounds::Raise, dst) }
-                    .expect("every index is inside");
-            });
-            for (i, got) in got.chunks_exact(row).enumerate() {
-                let cell = index.at(&[i]) as usize;
-                let wanted = (0..row).map(|j| source.at(&[cell, j]));
-                assert!(wanted.eq(got.iter().copied()), "row {i} of {row} bytes");
-            }
+        rows_are_moved_whole(1, 50, row, 300);
+    }
+    // Sources that are not in the caches; one strip, and many.
+    for row in [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 100, 1000] {
+        for count in [300, 1100] {
+            rows_are_moved_whole(1, (3 << 20) / row, row, count);
+            rows_are_moved_whole(2, (3 << 20) / row, row, count);
         }
+    }
+}
+
+fn rows_are_moved_whole(outers: usize, rows: usize, row: usize, count: usize) {
+    let mut rng = Rng(31);
+    let source = Sample::packed(&mut rng, &[outers, rows, row], random::<u8>);
+    let index = Sample::packed(&mut rng, &[count], |rng| rng.below(rows) as i64);
+    let got = filled(0u8, outers * count * row, |dst| {
+        let (from, at) = (source.block(), index.block());
+        // SAFETY: K1 to K4: samples stay within their memory, and the result is new.
+        unsafe { gather(from, 1..2, at, i64::DTYPE, 1, Bounds::Raise, dst) }
+            .expect("every index is inside");
+    });
+    for (i, got) in got.chunks_exact(row).enumerate() {
+        let cell = index.at(&[i % count]) as usize;
+        let wanted = (0..row).map(|j| source.at(&[i / count, cell, j]));
+        assert!(wanted.eq(got.iter().copied()), "row {i} of {row} bytes");
     }
 }
 

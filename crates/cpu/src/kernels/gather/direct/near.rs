@@ -1,69 +1,16 @@
-//! Single words of a source in the caches, or of one row after the other that fits them, at packed indices: read, checked and moved in one pass over the
-//! registers. Nothing is decided here: at an index outside it stops, and strips go on.
+//! Words of a source in the caches, or of one stretch after the other that fits them, eight at a time.
 
 use stridewise_core::DType;
 
-use crate::kernels::index::Bounds;
-
-/// From a source, at `count` indices of `n` cells, to a destination; `end` is what negatives count from, 0 for
-/// those that do not. Returns how many were moved. Meanwhile as many words from `ahead` on are asked for, unless
-/// it is null.
-type Pass = unsafe fn(
-    source: *const u8,
-    ahead: *const u8,
-    index: *const u8,
-    count: usize,
-    n: usize,
-    end: usize,
-    dst: *mut u8,
-) -> usize;
-
-/// The pass for one width and one dtype of indices.
-#[derive(Clone, Copy)]
-pub(super) struct Near {
-    pass: Pass,
-    n: usize,
-    end: usize,
-}
-
-impl Near {
-    /// For words of `width` bytes, packed, that fit the caches; `None` if there is nothing better than strips.
-    pub(super) fn new(dtype: DType, n: usize, bounds: Bounds, width: usize) -> Option<Near> {
-        let end = match bounds {
-            Bounds::Clip => 0,
-            _ => n,
-        };
-        let pass = pass(dtype, width)?;
-        // Cells are counted in 32 bits where indices are.
-        (i32::try_from(n).is_ok() && n > 0).then_some(Near { pass, n, end })
-    }
-
-    /// Moves the words at the first indices of `count`, up to one that is outside or the last few, and returns how
-    /// many. The words from `ahead` on will be a source soon.
-    ///
-    /// # Safety
-    /// K1, K2, K4 for the source and the packed indices; room for `count` words at `dst`, under K3.
-    #[inline]
-    pub(super) unsafe fn gather(
-        self,
-        source: *const u8,
-        ahead: *const u8,
-        index: *const u8,
-        count: usize,
-        dst: *mut u8,
-    ) -> usize {
-        // SAFETY: the caller's.
-        unsafe { (self.pass)(source, ahead, index, count, self.n, self.end, dst) }
-    }
-}
+use super::Pass;
 
 #[cfg(not(target_arch = "x86_64"))]
-fn pass(_: DType, _: usize) -> Option<Pass> {
+pub(super) fn pass(_: DType, _: usize) -> Option<Pass> {
     None
 }
 
 #[cfg(target_arch = "x86_64")]
-fn pass(dtype: DType, width: usize) -> Option<Pass> {
+pub(super) fn pass(dtype: DType, width: usize) -> Option<Pass> {
     if !std::arch::is_x86_feature_detected!("avx2") {
         return None;
     }
@@ -87,7 +34,7 @@ mod avx2 {
         ($($name:ident, $index:ty, $word:ty, ($($part:expr),*), $set:ident, $add:ident, $sub:ident, $less:ident,
             |$cells:ident, $from:ident, $to:ident| $move:expr;)*) => {$(
             /// # Safety
-            /// As [`super::Near::gather`]; the processor has AVX2.
+            /// As [`super::super::Direct::gather`]; the processor has AVX2.
             #[target_feature(enable = "avx2")]
             pub(super) unsafe fn $name(
                 source: *const u8,

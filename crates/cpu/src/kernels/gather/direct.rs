@@ -1,0 +1,80 @@
+//! Short rows at packed indices: read, checked and moved in one pass over the registers, without a strip between.
+//! Nothing is decided here: at an index outside it stops, and strips go on.
+
+use stridewise_core::DType;
+
+use crate::kernels::index::Bounds;
+
+mod each;
+mod near;
+
+/// From a source, at `count` indices of `n` cells, to a destination; `end` is what negatives count from, 0 for
+/// those that do not. Returns how many were moved. Meanwhile as many words from `ahead` on are asked for, unless
+/// it is null.
+type Pass = unsafe fn(
+    source: *const u8,
+    ahead: *const u8,
+    index: *const u8,
+    count: usize,
+    n: usize,
+    end: usize,
+    dst: *mut u8,
+) -> usize;
+
+/// Where a source is, as far as moving short rows of it goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the caches; or one stretch of it after the other will be.
+    Near,
+    /// In memory.
+    Far,
+}
+
+/// The pass for one width and one dtype of indices.
+#[derive(Clone, Copy)]
+pub(super) struct Direct {
+    pass: Pass,
+    n: usize,
+    end: usize,
+}
+
+impl Direct {
+    /// For packed rows of so many bytes; `None` if there is nothing better than strips.
+    pub(super) fn new(
+        dtype: DType,
+        n: usize,
+        bounds: Bounds,
+        bytes: usize,
+        place: Place,
+    ) -> Option<Direct> {
+        let end = match bounds {
+            Bounds::Clip => 0,
+            _ => n,
+        };
+        let pass = match place {
+            Place::Near => near::pass(dtype, bytes)?,
+            Place::Far => each::pass(dtype, bytes)?,
+        };
+        // What is near is counted in 32 bits where indices are.
+        let counted = place == Place::Far || i32::try_from(n).is_ok();
+        (counted && n > 0).then_some(Direct { pass, n, end })
+    }
+
+    /// Moves the rows at the first indices of `count`, up to one that is outside or the last few, and returns how
+    /// many. The words from `ahead` on will be a source soon.
+    ///
+    /// # Safety
+    /// K1, K2, K4 for the source and the packed indices; room for `count` rows at `dst`, under K3.
+    #[inline]
+    pub(super) unsafe fn gather(
+        self,
+        source: *const u8,
+        ahead: *const u8,
+        index: *const u8,
+        count: usize,
+        dst: *mut u8,
+    ) -> usize {
+        // SAFETY: the caller's.
+        unsafe { (self.pass)(source, ahead, index, count, self.n, self.end, dst) }
+    }
+}
