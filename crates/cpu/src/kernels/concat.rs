@@ -2,7 +2,10 @@
 //! parts are copied one after the other. Short rows would come back to every line of the output once for each part, so
 //! there the output is cut along the axes before: all parts of a piece that fits a near cache, then the next piece.
 
+mod rows;
+
 use core::mem::MaybeUninit;
+use rows::Rows;
 use smallvec::SmallVec;
 
 use super::copy::{copy, copy_part, stream};
@@ -40,7 +43,7 @@ pub unsafe fn concat(parts: &[Block<'_>], dst: BlockMut<'_>, axis: usize, width:
     unsafe { side_by_side(parts, dst, axis, width, !stream::stays_in_cache(bytes)) }
 }
 
-/// As [`concat`]; pieces are put together in a stage and written past the caches, or where they belong.
+/// As [`concat`]; what is put together is written past the caches, or where it belongs.
 unsafe fn side_by_side(
     parts: &[Block<'_>],
     dst: BlockMut<'_>,
@@ -51,6 +54,10 @@ unsafe fn side_by_side(
     let total = dst.sizes.iter().product::<usize>() * width;
     let row = |part: &Block<'_>| part.sizes[axis..].iter().product::<usize>() * width;
     let long = total < SMALL || axis == 0 || parts.iter().all(|part| row(part) >= LONG_ROW);
+    if !long && let Some(rows) = Rows::of(parts, dst.sizes, axis, width, dst.start) {
+        // SAFETY: the caller's.
+        return unsafe { rows.write(dst.start, staged) };
+    }
     let cut = if long {
         None
     } else {

@@ -7,9 +7,10 @@
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
 //! of which fetches its next block meanwhile (`ahead`).
 
-mod ahead;
+pub(crate) mod ahead;
 mod collapse;
 mod few;
+pub(crate) mod interleave;
 mod plan;
 mod straight;
 pub(crate) mod stream;
