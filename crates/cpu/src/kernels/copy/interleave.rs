@@ -4,16 +4,18 @@
 //! anywhere; elsewhere callers have slower ways.
 
 use super::collapse::Axis;
+use core::mem::MaybeUninit;
+use core::ops::Range;
 use smallvec::SmallVec;
 
 /// Bytes in a cache line, and in a vector.
 const LINE: usize = 64;
 /// So many parts are put together at once: more vectors than that are better put together in steps.
-const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 4;
 /// Bytes of the output that are put together in steps, while they stay in the nearest cache.
-const NEAR: usize = 4 << 10;
+pub(crate) const NEAR: usize = 4 << 10;
 /// No more parts than this are put together in steps.
-pub(crate) const MOST: usize = 64;
+const MOST: usize = 64;
 
 /// Rows of bytes, evenly apart.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,11 @@ impl Part {
             stride => (LINE - self.bytes) / stride.unsigned_abs() + 1,
         }
     }
+
+    /// Bytes from the start of a row to the end of the last of so many.
+    fn reach(self, rows: usize) -> usize {
+        (rows - 1) * self.stride.unsigned_abs() + self.bytes
+    }
 }
 
 /// Bytes in a row of the parts together.
@@ -61,78 +68,136 @@ pub(crate) fn has_vectors() -> bool {
     false
 }
 
-/// Writes `rows` rows, each of all parts side by side, one after the other.
-///
-/// # Safety
-/// [`has_vectors`], and at most [`MOST`] parts, none of them empty. K1 and K4 for the rows of every part; `dst` has
-/// room for the rows, and nothing else sees it (K3).
-pub(crate) unsafe fn interleave(parts: &[Part], rows: usize, dst: *mut u8) {
-    let row = row(parts);
-    // SAFETY: the caller's; rows are taken in turn, each once.
-    unsafe {
-        if parts.len() <= AT_ONCE && row <= LINE {
-            return at_once(parts, rows, dst);
-        }
-        let step = (NEAR / row).max(1);
-        for first in (0..rows).step_by(step) {
-            let parts: SmallVec<[Part; MOST]> = parts.iter().map(|part| part.from(first)).collect();
-            in_steps(&parts, step.min(rows - first), dst.add(first * row));
-        }
-    }
+/// Parts to put side by side, and how: found once, for all rows.
+pub(crate) struct Interleave {
+    parts: SmallVec<[Part; 16]>,
+    /// Bytes in a row of all.
+    pub(crate) row: usize,
+    /// Neighbours are put together near, until few parts are left, or wide ones.
+    steps: SmallVec<[Step; 1]>,
+    last: Option<Pattern>,
 }
 
-/// As [`interleave`], of few enough rows for the nearest cache: neighbours are put together near, until few parts are
-/// left, or wide ones.
-unsafe fn in_steps(parts: &[Part], rows: usize, dst: *mut u8) {
-    let mut groups = SmallVec::<[usize; MOST]>::new();
-    let mut bytes = LINE;
-    for part in parts {
-        match groups.last_mut() {
-            Some(count) if *count < AT_ONCE && bytes + part.bytes <= LINE => {
-                *count += 1;
-                bytes += part.bytes;
-            }
-            _ => {
-                groups.push(1);
-                bytes = part.bytes;
-            }
+/// How many neighbours are put together, and how where they are more than one.
+type Step = Vec<(usize, Option<Pattern>)>;
+
+impl Interleave {
+    /// At most [`MOST`] parts, none of them empty, with no more than [`NEAR`] bytes in a row; none where there are no
+    /// vectors, or more parts or bytes.
+    pub(crate) fn of(parts: &[Part]) -> Option<Interleave> {
+        let row = row(parts);
+        if !has_vectors() || parts.len() > MOST || row > NEAR {
+            return None;
         }
-    }
-    // SAFETY: the caller's. Groups have at most so many parts and bytes as `at_once` takes; what they make together is
-    // as much as is written in the end.
-    unsafe {
-        match groups.len() {
-            1 if bytes <= LINE => at_once(parts, rows, dst),
-            count if count == parts.len() => wide(parts, rows, dst),
-            _ => {
-                let mut near = SmallVec::<[u8; NEAR]>::new();
-                near.reserve_exact(rows * row(parts));
-                let mut to = near.as_mut_ptr();
-                let mut rest = parts;
-                let mut made = SmallVec::<[Part; MOST]>::new();
-                for count in groups {
-                    let (group, others) = rest.split_at(count);
-                    rest = others;
-                    let bytes = row(group);
-                    if count == 1 {
-                        made.push(group[0]);
-                        continue;
-                    }
-                    at_once(group, rows, to);
+        let mut steps = SmallVec::new();
+        let mut left = SmallVec::<[Part; 16]>::from_slice(parts);
+        while left.len() > AT_ONCE || row > LINE {
+            let mut step = Step::new();
+            let mut made = SmallVec::<[Part; 16]>::new();
+            let mut rest = &left[..];
+            while !rest.is_empty() {
+                let fit = |&count: &usize| self::row(&rest[..count]) <= LINE;
+                let most = rest.len().min(AT_ONCE);
+                let count = (2..=most).take_while(fit).last().unwrap_or(1);
+                let (group, others) = rest.split_at(count);
+                rest = others;
+                if count == 1 {
+                    step.push((1, None));
+                    made.push(group[0]);
+                } else {
+                    step.push((count, Some(Pattern::of(group))));
+                    let bytes = self::row(group);
                     made.push(Part {
-                        start: to,
+                        start: core::ptr::null(),
                         stride: bytes as isize,
                         bytes,
                     });
-                    to = to.add(rows * bytes);
                 }
-                in_steps(&made, rows, dst);
+            }
+            if made.len() == left.len() {
+                break;
+            }
+            steps.push(step);
+            left = made;
+        }
+        let few = left.len() <= AT_ONCE && row <= LINE;
+        Some(Interleave {
+            parts: SmallVec::from_slice(parts),
+            row,
+            steps,
+            last: few.then(|| Pattern::of(&left)),
+        })
+    }
+
+    /// The parts.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Writes some rows, each of all parts side by side, one after the other.
+    ///
+    /// # Safety
+    /// K1 and K4 for the rows of every part; `dst` has room for the rows, and nothing else sees it (K3).
+    pub(crate) unsafe fn rows(&self, rows: Range<usize>, dst: *mut u8) {
+        // What is put together near is no more than stays there.
+        let most = match self.steps.is_empty() {
+            true => rows.len(),
+            false => NEAR / self.row,
+        };
+        for first in rows.clone().step_by(most.max(1)) {
+            let to = dst.wrapping_add((first - rows.start) * self.row);
+            // SAFETY: the caller's; rows are taken in turn, each once.
+            unsafe { self.near_rows(first, most.min(rows.end - first), to) };
+        }
+    }
+
+    /// As [`Interleave::rows`], of no more than stay near where there are steps.
+    unsafe fn near_rows(&self, first: usize, rows: usize, dst: *mut u8) {
+        let mut areas = [MaybeUninit::<Near>::uninit(); 2];
+        let mut left: SmallVec<[Part; MOST]> =
+            self.parts.iter().map(|part| part.from(first)).collect();
+        for (i, step) in self.steps.iter().enumerate() {
+            let mut to = areas[i % 2].as_mut_ptr().cast::<u8>();
+            let (mut from, mut made) = (0, 0);
+            for (count, pattern) in step {
+                let mut part = left[from];
+                if let Some(pattern) = pattern {
+                    // SAFETY: the caller's; parts made near have as many rows. All that is made in a step fits the area, and
+                    // the step before has made its parts in the other one (K1, K3, K4).
+                    unsafe { pattern.rows(&left[from..from + count], rows, to) };
+                    part = Part {
+                        start: to,
+                        stride: pattern.row as isize,
+                        bytes: pattern.row,
+                    };
+                    to = to.wrapping_add(rows * pattern.row);
+                }
+                left[made] = part;
+                (from, made) = (from + count, made + 1);
+            }
+            left.truncate(made);
+        }
+        // SAFETY: as above.
+        unsafe {
+            match &self.last {
+                Some(pattern) => pattern.rows(&left, rows, dst),
+                None => wide(&left, rows, dst),
             }
         }
     }
 }
 
-/// As [`interleave`], row by row.
+/// Where parts are put together near.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Near {
+    _bytes: [u8; NEAR],
+}
+
+/// Writes rows of all parts side by side, one by one.
+///
+/// # Safety
+/// As for [`Interleave::rows`].
 unsafe fn wide(parts: &[Part], rows: usize, dst: *mut u8) {
     let mut to = dst;
     for i in 0..rows {
@@ -146,21 +211,66 @@ unsafe fn wide(parts: &[Part], rows: usize, dst: *mut u8) {
     }
 }
 
-/// As [`interleave`], for at most [`AT_ONCE`] parts that have no more than a line together.
-unsafe fn at_once(parts: &[Part], rows: usize, dst: *mut u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's.
-    unsafe {
-        match *parts {
-            [a] => vectors::interleave([a], rows, dst),
-            [a, b] => vectors::interleave([a, b], rows, dst),
-            [a, b, c] => vectors::interleave([a, b, c], rows, dst),
-            [a, b, c, d] => vectors::interleave([a, b, c, d], rows, dst),
-            _ => {}
+/// Where the bytes of at most [`AT_ONCE`] parts go, which have no more than a line together.
+struct Pattern {
+    /// Bytes in a row of all.
+    row: usize,
+    /// Rows that are put together at once.
+    at_once: usize,
+    /// The most bytes that are read of a part for them.
+    read: usize,
+    /// Which byte of a part's vector belongs where in the line, and where bytes of that part are.
+    places: [[u8; LINE]; AT_ONCE],
+    masks: [u64; AT_ONCE],
+}
+
+impl Pattern {
+    fn of(parts: &[Part]) -> Pattern {
+        let row = row(parts);
+        let reach = parts.iter().map(|part| part.in_vector()).min();
+        let at_once = reach.unwrap_or(1).min(LINE / row);
+        let read = parts.iter().map(|part| part.reach(at_once)).max();
+        let mut pattern = Pattern {
+            row,
+            at_once,
+            read: read.unwrap_or(LINE),
+            places: [[0; LINE]; AT_ONCE],
+            masks: [0; AT_ONCE],
+        };
+        let mut before = 0;
+        for (j, part) in parts.iter().enumerate() {
+            for i in 0..at_once {
+                let from = i * part.stride.unsigned_abs();
+                let to = i * row + before;
+                for byte in 0..part.bytes {
+                    pattern.places[j][to + byte] = (from + byte) as u8;
+                    pattern.masks[j] |= 1 << (to + byte);
+                }
+            }
+            before += part.bytes;
         }
+        pattern
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (parts, rows, dst);
+
+    /// Writes rows of all parts side by side.
+    ///
+    /// # Safety
+    /// [`has_vectors`]; the parts have the strides and bytes that the pattern is of, and as for [`Interleave::rows`].
+    unsafe fn rows(&self, parts: &[Part], rows: usize, dst: *mut u8) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the caller's.
+        unsafe {
+            match *parts {
+                [a] => vectors::interleave(self, [a], rows, dst),
+                [a, b] => vectors::interleave(self, [a, b], rows, dst),
+                [a, b, c] => vectors::interleave(self, [a, b, c], rows, dst),
+                [a, b, c, d] => vectors::interleave(self, [a, b, c, d], rows, dst),
+                _ => {}
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (parts, rows, dst);
+    }
 }
 
 /// Whether [`deinterleave`] takes this plane: short runs of cells, of which each goes a way of its own.
@@ -196,7 +306,7 @@ pub(super) unsafe fn deinterleave(
 /// Vectors of a line.
 #[cfg(target_arch = "x86_64")]
 mod vectors {
-    use super::{Axis, LINE, Part, row};
+    use super::{Axis, LINE, Part, Pattern};
     use core::arch::x86_64::*;
 
     /// The first so many bytes of a line.
@@ -225,55 +335,42 @@ mod vectors {
     }
 
     /// # Safety
-    /// As for `at_once`.
-    pub(super) unsafe fn interleave<const N: usize>(parts: [Part; N], rows: usize, dst: *mut u8) {
-        let row = row(&parts);
-        let reach = parts.iter().map(|part| part.in_vector()).min();
-        let at_once = reach.unwrap_or(1).min(LINE / row);
-        let read = |part: &Part| (at_once - 1) * part.stride.unsigned_abs() + part.bytes;
-        // SAFETY: the caller's; no part reads more at once than the most of them.
+    /// As for [`Pattern::rows`].
+    pub(super) unsafe fn interleave<const N: usize>(
+        pattern: &Pattern,
+        parts: [Part; N],
+        rows: usize,
+        dst: *mut u8,
+    ) {
+        // SAFETY: the caller's; no part reads more at once.
         unsafe {
-            match parts.iter().map(read).max().unwrap_or(LINE) {
-                0..=16 => lines::<N, 16>(parts, rows, at_once, dst),
-                17..=32 => lines::<N, 32>(parts, rows, at_once, dst),
-                _ => lines::<N, LINE>(parts, rows, at_once, dst),
+            match pattern.read {
+                0..=16 => lines::<N, 16>(pattern, parts, rows, dst),
+                17..=32 => lines::<N, 32>(pattern, parts, rows, dst),
+                _ => lines::<N, LINE>(pattern, parts, rows, dst),
             }
         }
     }
 
-    /// [`interleave`], so many rows at once, of which each part reads no more than `W` bytes.
+    /// [`interleave`], where no part reads more than `W` bytes at once.
     ///
     /// # Safety
     /// As for [`interleave`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
     unsafe fn lines<const N: usize, const W: usize>(
+        pattern: &Pattern,
         parts: [Part; N],
         rows: usize,
-        at_once: usize,
         dst: *mut u8,
     ) {
-        let row = row(&parts);
-        // Which byte of a part's vector belongs where.
-        let mut places = [[0u8; LINE]; N];
-        let mut masks = [0u64; N];
-        let mut before = 0;
-        for (part, (places, mask)) in parts.iter().zip(places.iter_mut().zip(&mut masks)) {
-            for i in 0..at_once {
-                let from = i * part.stride.unsigned_abs();
-                let to = i * row + before;
-                for byte in 0..part.bytes {
-                    places[to + byte] = (from + byte) as u8;
-                }
-                *mask |= first(part.bytes) << to;
-            }
-            before += part.bytes;
-        }
+        let Pattern { row, at_once, .. } = *pattern;
+        let masks: [u64; N] = core::array::from_fn(|j| pattern.masks[j]);
         // SAFETY: a vector of places each.
-        let places = places.map(|places| unsafe { _mm512_loadu_si512(places.as_ptr().cast()) });
+        let places: [__m512i; N] = core::array::from_fn(|j| unsafe {
+            _mm512_loadu_si512(pattern.places[j].as_ptr().cast())
+        });
         // The bytes of so many rows, from the first of one to the last of another.
-        let reads = |count: usize| {
-            parts.map(|part| first((count - 1) * part.stride.unsigned_abs() + part.bytes))
-        };
+        let reads = |count: usize| parts.map(|part| first(part.reach(count)));
         let line = |from: &[*const u8; N], reads: &[u64; N]| {
             let mut line = _mm512_setzero_si512();
             for j in 0..N {

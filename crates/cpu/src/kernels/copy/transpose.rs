@@ -4,13 +4,15 @@
 //! that strides of a power of two, whose lines share few cache sets, cost nothing extra.
 
 use super::collapse::{Axes, Axis};
-use super::interleave::{self, Part};
+use super::interleave::{Interleave, Part, deinterleave, splits};
 use super::strided::each;
 use crate::kernels::width::{Cell, with_cell};
 use smallvec::SmallVec;
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
+/// Smaller planes than this many bytes are moved sooner than it is found where their bytes go.
+const WORTH: usize = 1 << 10;
 
 /// Bytes in a vector; a square holds `VECTOR / width` cells on a side.
 const VECTOR: usize = 16;
@@ -36,15 +38,25 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
         return false;
     }
     let turn = squares(axis, last, cell);
-    if turn.is_none() && narrow(axis, last, cell) {
+    let worth = axis.size * last.size * cell >= WORTH;
+    if turn.is_none()
+        && worth
+        && (splits(axis, last, cell) || parts(axis, last, src, cell).is_some())
+    {
         let mut rest = Axes::from_slice(outer);
         rest.remove(nearest);
-        // SAFETY: the plane of both lies inside at every index of the rest (K1, K3, K4), and is narrow.
+        // SAFETY: the plane of both lies inside at every index of the rest (K1, K3, K4).
         unsafe {
-            each(&rest, src, dst, &mut |src, dst| {
-                braid(axis, last, src, dst, cell)
-            })
-        };
+            each(
+                &rest,
+                src,
+                dst,
+                &mut |src, dst| match parts(axis, last, src, cell) {
+                    Some(parts) => parts.rows(0..axis.size, dst),
+                    None => deinterleave(axis, last, src, dst, cell),
+                },
+            );
+        }
         return true;
     }
     if turn.is_none() && (axis.size < 4 || axis.size * last.size < 64) {
@@ -78,28 +90,18 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
     true
 }
 
-/// Whether a plane is put together, or taken apart, a few cells at a time.
-fn narrow(run: Axis, across: Axis, cell: usize) -> bool {
+/// The parts of a plane whose cells are put together, a few of each row of the source in turn: one for each row.
+pub(super) fn parts(run: Axis, across: Axis, src: *const u8, cell: usize) -> Option<Interleave> {
     let row = across.size * cell;
-    let together = run.src == cell as isize && run.dst == row as isize && row <= LINE;
-    together && interleave::has_vectors() || interleave::splits(run, across, cell)
-}
-
-/// Copies a plane that is [`narrow`].
-unsafe fn braid(run: Axis, across: Axis, src: *const u8, dst: *mut u8, cell: usize) {
-    // SAFETY: rows of the source, of a cell each, are the parts of what is written (K1, K3, K4).
-    unsafe {
-        if interleave::splits(run, across, cell) {
-            return interleave::deinterleave(run, across, src, dst, cell);
-        }
-        let part = |i| Part {
-            start: src.offset(i as isize * across.src),
-            stride: run.src,
-            bytes: cell,
-        };
-        let parts: SmallVec<[Part; interleave::MOST]> = (0..across.size).map(part).collect();
-        interleave::interleave(&parts, run.size, dst);
+    if run.src != cell as isize || run.dst != row as isize || row > LINE {
+        return None;
     }
+    let part = |i| Part {
+        start: src.wrapping_offset(i as isize * across.src),
+        stride: run.src,
+        bytes: cell,
+    };
+    Interleave::of(&(0..across.size).map(part).collect::<SmallVec<[Part; 16]>>())
 }
 
 /// Turns one plane cell by cell, lines of the source used up in turn.

@@ -45,17 +45,30 @@ fn check_together(rng: &mut Rng, widths: &[usize], rows: usize) {
     }
     let end = expected.len();
     expected.extend([0xa5; LINE]);
-    let mut ways: Vec<unsafe fn(&[Part], usize, *mut u8)> = vec![wide];
-    if has_vectors() {
-        ways.push(interleave);
-    }
-    for (way, run) in ways.into_iter().enumerate() {
+    let vectors = Interleave::of(&parts);
+    assert_eq!(
+        vectors.is_some(),
+        has_vectors() && row(&parts) <= NEAR,
+        "seed {SEED}: {widths:?}"
+    );
+    for vectors in [None, vectors.as_ref()] {
         let mut found = vec![0xa5; end + LINE];
         // SAFETY: parts reach their rows by construction, and there is room for all (K1, K3, K4).
-        unsafe { run(&parts, rows, found.as_mut_ptr()) };
+        unsafe {
+            match vectors {
+                None => wide(&parts, rows, found.as_mut_ptr()),
+                Some(parts) => {
+                    // In two goes, as several threads do it.
+                    let half = rows / 2;
+                    parts.rows(0..half, found.as_mut_ptr());
+                    parts.rows(half..rows, found.as_mut_ptr().add(half * parts.row));
+                }
+            }
+        }
         assert!(
             found == expected,
-            "seed {SEED}: {rows} rows of {widths:?}, {strides:?} apart, way {way}"
+            "seed {SEED}: {rows} rows of {widths:?}, {strides:?} apart, vectors: {}",
+            vectors.is_some()
         );
     }
 }
@@ -72,7 +85,7 @@ fn parts_are_side_by_side_in_every_row_and_nothing_else_is_written() {
         let rows = 1 + rng.below([3, 100, 1000][case % 3]);
         check_together(&mut rng, &widths, rows);
     }
-    // All in one vector, a few to a vector, and a row of more than is put together near.
+    // One part, some in two steps, wide ones, and a row of more than is put together near.
     check_together(&mut rng, &[1], 1000);
     check_together(&mut rng, &[4; 16], 301);
     check_together(&mut rng, &[64; 4], 301);
