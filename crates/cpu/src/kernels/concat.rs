@@ -5,6 +5,8 @@
 use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
+use super::copy::interleave::Part;
+use super::copy::rows::Rows;
 use super::copy::{copy, copy_part, stream};
 use super::loops::prefetch;
 use super::{Block, BlockMut, threads};
@@ -40,7 +42,7 @@ pub unsafe fn concat(parts: &[Block<'_>], dst: BlockMut<'_>, axis: usize, width:
     unsafe { side_by_side(parts, dst, axis, width, !stream::stays_in_cache(bytes)) }
 }
 
-/// As [`concat`]; pieces are put together in a stage and written past the caches, or where they belong.
+/// As [`concat`]; what is put together is written past the caches, or where it belongs.
 unsafe fn side_by_side(
     parts: &[Block<'_>],
     dst: BlockMut<'_>,
@@ -51,6 +53,11 @@ unsafe fn side_by_side(
     let total = dst.sizes.iter().product::<usize>() * width;
     let row = |part: &Block<'_>| part.sizes[axis..].iter().product::<usize>() * width;
     let long = total < SMALL || axis == 0 || parts.iter().all(|part| row(part) >= LONG_ROW);
+    if !long && let Some(rows) = as_rows(parts, axis, width, dst.start) {
+        let count = dst.sizes[..axis].iter().product();
+        // SAFETY: the caller's.
+        return unsafe { rows.write(count, dst.start, staged) };
+    }
     let cut = if long {
         None
     } else {
@@ -81,6 +88,42 @@ unsafe fn side_by_side(
             });
         }
     }
+}
+
+/// The parts as rows of an output at `dst`; none where they are not, or where there is no good way to write them.
+fn as_rows(parts: &[Block<'_>], axis: usize, width: usize, dst: *const u8) -> Option<Rows> {
+    let full = parts.iter().filter(|part| part.sizes[axis] > 0);
+    let parts = full.map(|part| part_in_rows(part, axis, width));
+    Rows::of(parts.collect::<Option<_>>()?, dst)
+}
+
+/// A part as rows before `axis`, if all of them are runs, evenly apart.
+fn part_in_rows(part: &Block<'_>, axis: usize, width: usize) -> Option<Part> {
+    let axes = |range: core::ops::Range<usize>| {
+        let axes = part.sizes[range.clone()].iter().zip(&part.strides[range]);
+        axes.rev().filter(|(size, _)| **size > 1)
+    };
+    let mut run = 1;
+    for (&size, &stride) in axes(axis..part.sizes.len()) {
+        if stride != run {
+            return None;
+        }
+        run *= size as isize;
+    }
+    let mut outer = axes(0..axis);
+    let (&size, &first) = outer.next().unwrap_or((&1, &0));
+    let mut next = first * size as isize;
+    for (&size, &stride) in outer {
+        if stride != next {
+            return None;
+        }
+        next *= size as isize;
+    }
+    Some(Part {
+        start: part.start,
+        stride: first * width as isize,
+        bytes: run as usize * width,
+    })
 }
 
 /// Which axis is cut into pieces, and how many of its indices each has.

@@ -217,7 +217,7 @@ impl Walk {
 
 /// Asks for the line at `address`, which need not exist, to come as near as the second cache.
 #[inline(always)]
-fn prefetch(address: *const u8) {
+pub(crate) fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has SSE, and a prefetch of any address is harmless.
     unsafe {

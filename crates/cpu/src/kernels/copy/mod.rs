@@ -7,10 +7,12 @@
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
 //! of which fetches its next block meanwhile (`ahead`).
 
-mod ahead;
+pub(crate) mod ahead;
 mod collapse;
 mod few;
+pub(crate) mod interleave;
 mod plan;
+pub(crate) mod rows;
 mod straight;
 pub(crate) mod stream;
 mod strided;
@@ -26,7 +28,9 @@ use collapse::{Axes, Axis, Simplest};
 use core::mem::MaybeUninit;
 use few::Few;
 use plan::{Move, Plan};
+use rows::Rows;
 use smallvec::SmallVec;
+use strided::each;
 
 /// Up to this many bytes, planning costs more than it saves.
 const SMALL: usize = 1 << 10;
@@ -191,6 +195,10 @@ unsafe impl Sync for Job<'_> {}
 /// line, so that small copies do not pay for the staging area.
 #[inline(never)]
 unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
+    // SAFETY: the caller's.
+    if bytes >= THREADED && unsafe { few_rows(simple, !plan::stays(&simple.axes, total, cache)) } {
+        return;
+    }
     let plan = Plan::new(simple, bytes, total, cache);
     let job = Job { plan, simple };
     let blocks = job.plan.blocks();
@@ -211,6 +219,36 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
             job.blocks(from, to);
         });
     }
+}
+
+/// Copies what turns few rows of the source into narrow rows of the output, or does nothing and answers `false` where it
+/// is something else, or where one such plane after the other would be small work for several threads.
+unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
+    let Simplest {
+        axes,
+        src,
+        dst,
+        cell,
+    } = simple;
+    let (outer, run, across) = match axes[..] {
+        [run, across] => (None, run, across),
+        [outer, run, across] => (Some(outer), run, across),
+        _ => return false,
+    };
+    let narrow = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::Narrow);
+    if run.size * across.size * cell < THREADED || narrow(*src).is_none() {
+        return false;
+    }
+    for i in 0..outer.map_or(1, |axis| axis.size) as isize {
+        let (from, to) = outer.map_or((0, 0), |axis| (i * axis.src, i * axis.dst));
+        // SAFETY: a plane of the copy (K1, K3, K4).
+        unsafe {
+            if let Some(rows) = narrow(src.offset(from)) {
+                rows.write(run.size, dst.offset(to), past);
+            }
+        }
+    }
+    true
 }
 
 /// Where blocks are built, and where sources are made compact.
@@ -237,6 +275,7 @@ impl Job<'_> {
                     self.blocks_staged::<{ plan::STAGE }, { ahead::COMPACT }>(at, to - from);
                 }
                 Move::Straight => self.blocks_straight(at, to - from),
+                Move::Lines => self.blocks_of_lines(at, to - from),
                 Move::InPlace => {
                     for _ in from..to {
                         let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
@@ -289,6 +328,9 @@ impl Job<'_> {
             // stage is as large as plans assume. What is built for a whole block starts with what any cut
             // of a repeated axis needs. The compact area is free again once the block is built.
             unsafe {
+                if plan.stream {
+                    self.ask_for_edges(&at);
+                }
                 if !built {
                     let (block, src) = match coming.take() {
                         Some(coming) => coming.finish(),
@@ -346,6 +388,41 @@ impl Job<'_> {
         }
     }
 
+    /// Moves `count` blocks from the cursor on, of runs that are whole lines, and brings the next source near meanwhile.
+    #[inline(never)]
+    unsafe fn blocks_of_lines(&self, mut at: Cursor, count: usize) {
+        let Job { plan, simple } = self;
+        for left in (0..count).rev() {
+            let block = at.block.clone();
+            let Some((run, outer)) = block.split_last() else {
+                return;
+            };
+            let lines = run.size * simple.cell / 64;
+            let total = outer.iter().fold(lines, |lines, axis| lines * axis.size);
+            let (mut done, mut told) = (0, 0);
+            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
+            // whole lines, from a line of the output on (K4).
+            unsafe {
+                let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
+                at.advance(plan);
+                let next = simple.src.wrapping_offset(at.src);
+                let nowhere = core::ptr::null_mut();
+                let mut coming =
+                    (left > 0).then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
+                each(outer, src, dst, &mut |src, dst| {
+                    stream::lines(src, dst, lines);
+                    done += lines;
+                    if (done - told) * 64 >= PIECE || done == total {
+                        told = done;
+                        if let Some(coming) = &mut coming {
+                            coming.bring(done, total);
+                        }
+                    }
+                });
+            }
+        }
+    }
+
     /// The block to build for `block` and the blocks that follow it without a change of source: where a
     /// repeated axis is cut, all of it.
     fn whole(&self, mut block: Axes) -> Axes {
@@ -355,6 +432,27 @@ impl Job<'_> {
             }
         }
         block
+    }
+
+    /// Asks for the lines that rows of the output share with what is around them: those are not written past the caches,
+    /// and whatever is written after them would have to wait until they have come.
+    fn ask_for_edges(&self, at: &Cursor) {
+        let Move::Rows(gap) = self.plan.how else {
+            return;
+        };
+        let bytes = match at.block.get(1) {
+            Some(axis) => axis.size * axis.dst as usize,
+            None => self.simple.cell,
+        };
+        let start = self.simple.dst.wrapping_offset(at.dst);
+        for i in 0..at.block[0].size as isize {
+            let start = start.wrapping_offset(i * gap);
+            for edge in [start, start.wrapping_add(bytes)] {
+                if edge as usize % 64 != 0 {
+                    ahead::prefetch(edge);
+                }
+            }
+        }
     }
 
     /// Writes out the built cells of `block`, and brings the next source near meanwhile.

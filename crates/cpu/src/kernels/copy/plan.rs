@@ -30,6 +30,11 @@ const RUN_IN_TURN: usize = 8 * LINE;
 const ROWS: usize = 256;
 /// A run this long is written straight from the source.
 const LONG_RUN: usize = 2 << 10;
+/// Bytes of a block of whole lines, which are asked for at once and written at once: memory that has to turn between
+/// reading and writing does less of both.
+const BURST: usize = 32 << 10;
+/// Bytes in a row that such a block reads, where its runs are shorter.
+const SPAN: usize = 2 << 10;
 /// Cells of a block whose destination has holes.
 const HOLED: usize = 2 << 10;
 /// From this many bytes on, the source will hardly be in the nearer caches.
@@ -49,6 +54,8 @@ pub(super) enum Move {
     InPlace,
     /// It is one run in the source too.
     Run,
+    /// It is runs of whole lines, which go straight to where they belong, past the caches.
+    Lines,
     /// It is built in a staging area, then written out in one stretch.
     Staged,
     /// It is turned straight into the destination, past the caches.
@@ -86,7 +93,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Cuts a copy into blocks: `bytes` of an output of `total`, with a last cache of `cache` bytes.
     pub(super) fn new(simple: &Simplest, bytes: usize, total: usize, cache: usize) -> Plan {
-        let mut plan = Plan::choose(simple, total >= stays(&simple.axes, cache));
+        let mut plan = Plan::choose(simple, !stays(&simple.axes, total, cache));
         plan.ahead = bytes >= AHEAD;
         plan
     }
@@ -105,6 +112,11 @@ impl Plan {
         }
         let last = axes.len() - 1;
         let run = axes[last].src == cell as isize;
+        let bytes = axes[last].size * cell;
+        if stream && run && bytes < FAR && whole_lines(axes, simple.dst, cell) {
+            bursts(&mut take, axes, cell);
+            return Plan::cut(axes, &take, Move::Lines, stream);
+        }
         if run && axes[last].size * cell >= LONG_RUN {
             let repeated = axes.iter().any(|axis| axis.src == 0);
             let limit = if repeated { NEAR } else { TURN };
@@ -209,21 +221,50 @@ impl Plan {
     }
 }
 
-/// How large an output may be to stay in a cache of `cache` bytes with what is still to be read. A source that is read
+/// Whether an output of `total` bytes stays in a cache of `cache` bytes with what is still to be read. A source that is read
 /// in order, or over and over, has little; one that is read here and there has lines that are wanted again. The bounds
 /// are where writing past the caches was measured to overtake.
-fn stays(axes: &[Axis], cache: usize) -> usize {
+pub(super) fn stays(axes: &[Axis], total: usize, cache: usize) -> bool {
     let in_order = axes.len() == 1 || axes.iter().any(|axis| axis.src == 0);
-    if in_order {
+    let most = if in_order {
         stays_in_order(cache)
     } else {
         cache / 8 * 3
-    }
+    };
+    total < most
 }
 
-/// As [`stays`], of a source that is read in order.
+/// How large an output may be to stay, of a source that is read in order.
 pub(super) fn stays_in_order(cache: usize) -> usize {
     cache / 4 * 3
+}
+
+/// Whether runs are whole lines, and lines of the output, none of them read twice.
+fn whole_lines(axes: &[Axis], dst: *const u8, cell: usize) -> bool {
+    let Some((last, outer)) = axes.split_last() else {
+        return false;
+    };
+    (last.size * cell).is_multiple_of(LINE)
+        && (dst as usize).is_multiple_of(LINE)
+        && outer.iter().all(|axis| axis.dst % LINE as isize == 0)
+        && outer.iter().all(|axis| axis.src != 0)
+}
+
+/// Takes runs of whole lines: some that follow each other in the source, of each of some that follow each other in the
+/// output.
+fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) {
+    let last = axes.len() - 1;
+    take[last] = axes[last].size.min(BURST / cell);
+    let mut used = take[last] * cell;
+    let outer = axes[..last].iter().enumerate();
+    let Some((near, _)) = outer.min_by_key(|(_, axis)| axis.src.unsigned_abs()) else {
+        return;
+    };
+    for (axis, limit) in [(near, SPAN), (last - 1, BURST)] {
+        used /= take[axis];
+        take[axis] = axes[axis].size.min((limit / used).max(1));
+        used *= take[axis];
+    }
 }
 
 /// Rows of the source in a block that turns axes straight. Of bytes, which are made compact, there are enough for a few
@@ -276,10 +317,13 @@ fn greedy(take: &mut [usize], axes: &[Axis], first: usize, unit: usize, limit: u
     let mut used = unit;
     for i in (first..axes.len()).rev() {
         take[i] = axes[i].size.min((limit / used).max(1));
-        used *= take[i];
         if take[i] < axes[i].size {
+            // Whole lines, so that no line is written in parts.
+            let lines = LINE >> used.trailing_zeros().min(LINE.ilog2());
+            take[i] = (take[i] / lines * lines).max(take[i].min(lines));
             break;
         }
+        used *= take[i];
     }
 }
 

@@ -317,6 +317,30 @@ fn planes_whose_rows_are_whole_lines_turn_like_the_index_loop() {
 }
 
 #[test]
+fn runs_of_whole_lines_copy_like_the_index_loop_in_any_order() {
+    let mut dice = Dice(0x11e5);
+    for case in 0..60 {
+        let width = WIDTHS[case % 5];
+        let run = 64 / width * (1 + dice.below([2, 40][case % 2]));
+        let outer = [1 + dice.below(9), 1 + dice.below(40), 1 + dice.below(5)];
+        let sizes = [outer[0], outer[1], outer[2], run];
+        let mut order = shuffled(&mut dice, 3);
+        order.push(3);
+        // An even number of cells, so that the target starts on a line.
+        let gap = [0, 2 * run, 16][dice.below(3)];
+        let mut from = nested(&sizes, &order, &[0, gap, 0, 0]);
+        let turned = dice.below(4);
+        if turned < 3 {
+            from[turned] = -from[turned];
+        }
+        let to = nested(&sizes, &[0, 1, 2, 3], &[0; 4]);
+        for path in [Path::Planned, Path::Streamed] {
+            check(&sizes, &from, &to, width, path);
+        }
+    }
+}
+
+#[test]
 fn packing_is_a_copy_to_packed_strides_whatever_the_rank_and_size() {
     let mut dice = Dice(0x5eed);
     for case in 0..2000 {

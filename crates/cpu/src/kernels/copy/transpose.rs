@@ -4,8 +4,15 @@
 //! that strides of a power of two, whose lines share few cache sets, cost nothing extra.
 
 use super::collapse::{Axes, Axis};
+use super::interleave::{Interleave, Part, deinterleave, splits};
 use super::strided::each;
 use crate::kernels::width::{Cell, with_cell};
+use smallvec::SmallVec;
+
+/// Bytes in a cache line.
+const LINE: usize = 64;
+/// Smaller planes than this many bytes are moved sooner than it is found where their bytes go.
+const WORTH: usize = 1 << 10;
 
 /// Bytes in a vector; a square holds `VECTOR / width` cells on a side.
 const VECTOR: usize = 16;
@@ -31,6 +38,27 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
         return false;
     }
     let turn = squares(axis, last, cell);
+    let worth = axis.size * last.size * cell >= WORTH;
+    if turn.is_none()
+        && worth
+        && (splits(axis, last, cell) || parts(axis, last, src, cell).is_some())
+    {
+        let mut rest = Axes::from_slice(outer);
+        rest.remove(nearest);
+        // SAFETY: the plane of both lies inside at every index of the rest (K1, K3, K4).
+        unsafe {
+            each(
+                &rest,
+                src,
+                dst,
+                &mut |src, dst| match parts(axis, last, src, cell) {
+                    Some(parts) => parts.rows(0..axis.size, dst),
+                    None => deinterleave(axis, last, src, dst, cell),
+                },
+            );
+        }
+        return true;
+    }
     if turn.is_none() && (axis.size < 4 || axis.size * last.size < 64) {
         return false;
     }
@@ -60,6 +88,20 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
         }
     }
     true
+}
+
+/// The parts of a plane whose cells are put together, a few of each row of the source in turn: one for each row.
+pub(super) fn parts(run: Axis, across: Axis, src: *const u8, cell: usize) -> Option<Interleave> {
+    let row = across.size * cell;
+    if run.src != cell as isize || run.dst != row as isize || row > LINE {
+        return None;
+    }
+    let part = |i| Part {
+        start: src.wrapping_offset(i as isize * across.src),
+        stride: run.src,
+        bytes: cell,
+    };
+    Interleave::of(&(0..across.size).map(part).collect::<SmallVec<[Part; 16]>>())
 }
 
 /// Turns one plane cell by cell, lines of the source used up in turn.

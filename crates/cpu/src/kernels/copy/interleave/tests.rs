@@ -1,0 +1,133 @@
+use super::*;
+use crate::kernels::sample::Rng;
+
+const SEED: u64 = 0x1ace;
+
+/// Memory of some bytes, no two neighbours alike.
+fn memory(rng: &mut Rng, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|_| rng.next() as u8).collect()
+}
+
+/// Parts with rows of the given bytes: packed, with gaps, standing still or backwards.
+fn check_together(rng: &mut Rng, widths: &[usize], rows: usize) {
+    let strides: Vec<isize> = widths
+        .iter()
+        .map(|&bytes| match rng.below(6) {
+            0 => 0,
+            1 => -(bytes as isize),
+            2 => (bytes + rng.below(40)) as isize,
+            _ => bytes as isize,
+        })
+        .collect();
+    let memories: Vec<Vec<u8>> = widths
+        .iter()
+        .zip(&strides)
+        .map(|(&bytes, &stride)| memory(rng, (rows - 1) * stride.unsigned_abs() + bytes))
+        .collect();
+    let start = |memory: &Vec<u8>, bytes: usize, stride: isize| match stride < 0 {
+        true => memory.len() - bytes,
+        false => 0,
+    };
+    let mut parts = Vec::new();
+    for ((memory, &bytes), &stride) in memories.iter().zip(widths).zip(&strides) {
+        parts.push(Part {
+            start: memory[start(memory, bytes, stride)..].as_ptr(),
+            stride,
+            bytes,
+        });
+    }
+    let mut expected = Vec::new();
+    for i in 0..rows {
+        for ((memory, &bytes), &stride) in memories.iter().zip(widths).zip(&strides) {
+            let at = (start(memory, bytes, stride) as isize + i as isize * stride) as usize;
+            expected.extend_from_slice(&memory[at..at + bytes]);
+        }
+    }
+    let end = expected.len();
+    expected.extend([0xa5; LINE]);
+    let vectors = Interleave::of(&parts);
+    assert_eq!(
+        vectors.is_some(),
+        has_vectors() && row(&parts) <= NEAR,
+        "seed {SEED}: {widths:?}"
+    );
+    for vectors in [None, vectors.as_ref()] {
+        let mut found = vec![0xa5; end + LINE];
+        // SAFETY: parts reach their rows by construction, and there is room for all (K1, K3, K4).
+        unsafe {
+            match vectors {
+                None => wide(&parts, rows, found.as_mut_ptr()),
+                Some(parts) => {
+                    // In two goes, as several threads do it.
+                    let half = rows / 2;
+                    parts.rows(0..half, found.as_mut_ptr());
+                    parts.rows(half..rows, found.as_mut_ptr().add(half * parts.row));
+                }
+            }
+        }
+        assert!(
+            found == expected,
+            "seed {SEED}: {rows} rows of {widths:?}, {strides:?} apart, vectors: {}",
+            vectors.is_some()
+        );
+    }
+}
+
+#[test]
+fn parts_are_side_by_side_in_every_row_and_nothing_else_is_written() {
+    let mut rng = Rng(SEED);
+    for case in 0..400 {
+        let most = [1, 4, 20, MOST][case % 4];
+        let widest = [4, 16, 30, 90][case / 4 % 4];
+        let widths: Vec<usize> = (0..1 + rng.below(most))
+            .map(|_| 1 + rng.below(widest))
+            .collect();
+        let rows = 1 + rng.below([3, 100, 1000][case % 3]);
+        check_together(&mut rng, &widths, rows);
+    }
+    // One part, some in two steps, wide ones, and a row of more than is put together near.
+    check_together(&mut rng, &[1], 1000);
+    check_together(&mut rng, &[4; 16], 301);
+    check_together(&mut rng, &[64; 4], 301);
+    check_together(&mut rng, &[1, 2 * NEAR, 1], 3);
+}
+
+#[test]
+fn cells_of_short_runs_go_to_rows_of_their_own_and_nothing_else_is_written() {
+    let mut rng = Rng(SEED);
+    for case in 0..400 {
+        let cell = [1, 2, 4, 8, 16][case % 5];
+        let cells = 1 + rng.below(LINE / 2 / cell);
+        let stride = cells * cell + rng.below(LINE / 2 - cells * cell + 1);
+        let count = 1 + rng.below([3, 100, 1000][case % 3]);
+        let gap = rng.below(3) * 8;
+        let src = memory(&mut rng, (count - 1) * stride + cells * cell);
+        let run = Axis {
+            size: cells,
+            src: cell as isize,
+            dst: (count * cell + gap) as isize,
+        };
+        let across = Axis {
+            size: count,
+            src: stride as isize,
+            dst: cell as isize,
+        };
+        if !splits(run, across, cell) {
+            assert!(!has_vectors());
+            continue;
+        }
+        let pitch = run.dst as usize;
+        let mut expected = vec![0xa5; cells * pitch];
+        for (i, j) in (0..count * cells).map(|at| (at / cells, at % cells)) {
+            let (from, to) = (i * stride + j * cell, j * pitch + i * cell);
+            expected[to..to + cell].copy_from_slice(&src[from..from + cell]);
+        }
+        let mut found = vec![0xa5; cells * pitch];
+        // SAFETY: both axes reach what was made for them (K1, K3, K4).
+        unsafe { deinterleave(run, across, src.as_ptr(), found.as_mut_ptr(), cell) };
+        assert!(
+            found == expected,
+            "seed {SEED}: {count} runs of {cells} cells of {cell} bytes, {stride} apart"
+        );
+    }
+}
