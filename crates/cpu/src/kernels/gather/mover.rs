@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::direct::Place;
+use super::lines;
 use super::strip::Offsets;
 use super::words::{Words, words_of};
 use crate::kernels::copy::stream;
@@ -19,7 +20,7 @@ const MOST: usize = 64;
 /// Two stretches of this many bytes stay in the caches while others pass through.
 const STRETCH: usize = 128 << 10;
 /// Bytes in a cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Sources `pitch` bytes apart, each read at the same offsets; and what is read after them.
 #[derive(Clone, Copy)]
@@ -156,6 +157,8 @@ enum Kind {
 enum Copy {
     /// Its head and its tail, of so many bytes each, which may overlap.
     Ends(usize),
+    /// By lines, in wide registers.
+    Lines,
     /// By the machine's own copy.
     Whole,
     /// By lines, past the caches.
@@ -198,6 +201,7 @@ impl Mover {
                 let large = !stream::stays_in_cache(moves.saturating_mul(bytes));
                 Kind::Packed(match whole_lines && large {
                     true => Copy::Streamed,
+                    false if far && lines::are_worth_it(bytes) => Copy::Lines,
                     false => Copy::Whole,
                 })
             }
@@ -285,6 +289,9 @@ impl Mover {
                 Kind::Packed(Copy::Ends(32)) => self.packed(task, inners, ends::<[u64; 4]>),
                 Kind::Packed(Copy::Streamed) => self.packed(task, inners, |from, to, bytes| {
                     stream::lines(from, to, bytes / LINE);
+                }),
+                Kind::Packed(Copy::Lines) => self.packed(task, inners, |from, to, bytes| {
+                    lines::copy(from, to, bytes / LINE);
                 }),
                 Kind::Packed(_) => self.packed(task, inners, |from, to, bytes| {
                     from.copy_to_nonoverlapping(to, bytes);

@@ -238,7 +238,9 @@ fn rows_of_any_length_are_moved_whole() {
         rows_are_moved_whole(1, 50, row, 300);
     }
     // Sources that are not in the caches; one strip, and many.
-    for row in [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 100, 1000] {
+    for row in [
+        1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 100, 1000, 1024, 4096,
+    ] {
         for count in [300, 1100] {
             rows_are_moved_whole(1, (3 << 20) / row, row, count);
             rows_are_moved_whole(2, (3 << 20) / row, row, count);
