@@ -13,8 +13,6 @@ const LINE: usize = 64;
 pub(super) const COMPACT: usize = 96 << 10;
 /// Cells up to this many bytes are narrow.
 const NARROW: usize = 2;
-/// Bytes that are asked for before they are copied: what memory can have on its way at once.
-const ASKED: usize = 4 << 10;
 /// Bytes of a run that is copied without a call: a pair of lines.
 const PIECE: usize = 2 * LINE;
 /// Sparse axes deeper than this are left where they are; blocks rarely have more than three.
@@ -29,12 +27,11 @@ pub(super) struct Ahead {
     first: *const u8,
     run: usize,
     sparse: Axes,
-    copied: Walk,
     asked: Walk,
     /// Where runs are copied to and how far apart; null when they stay where they are.
     compact: *mut u8,
     pitch: usize,
-    /// Lines of the one run, or runs: all of them, and those done.
+    /// Lines of the one run, or runs: all of them, and those asked for.
     total: usize,
     done: usize,
 }
@@ -61,7 +58,6 @@ impl Ahead {
             first,
             run,
             sparse: Axes::new(),
-            copied: Walk::default(),
             asked: Walk::default(),
             compact: core::ptr::null_mut(),
             pitch: 0,
@@ -82,10 +78,6 @@ impl Ahead {
                 ahead.move_block(&order);
             }
             ahead.sparse = order;
-            if !ahead.compact.is_null() {
-                let early = ASKED.div_ceil(run).min(runs);
-                ahead.ask_for_runs(early);
-            }
         }
         ahead
     }
@@ -103,51 +95,17 @@ impl Ahead {
         }
     }
 
-    /// Goes on until `part` of `parts` is near.
-    ///
-    /// # Safety
-    /// K1 and K4 for the block at its source; the compact area holds [`COMPACT`] bytes and is used by nothing
-    /// else (K3).
+    /// Goes on asking until `part` of `parts` has been asked for.
     #[inline]
-    pub(super) unsafe fn bring(&mut self, part: usize, parts: usize) {
+    pub(super) fn bring(&mut self, part: usize, parts: usize) {
         let until = self.total * part / parts;
-        while self.done < until {
-            let most = until - self.done;
-            self.done += if !self.compact.is_null() {
-                // SAFETY: runs at indices of the sparse axes (K1, K4); `total` runs fit the area (K3).
-                unsafe { self.copy_runs(most) }
-            } else if self.sparse.is_empty() {
-                prefetch(self.first.wrapping_add(self.done * LINE));
-                1
-            } else {
-                self.ask_for_runs(most);
-                most
-            };
+        if self.sparse.is_empty() {
+            let lines = self.done..until;
+            lines.for_each(|line| prefetch(self.first.wrapping_add(line * LINE)));
+        } else if until > self.done {
+            self.ask_for_runs(until - self.done);
         }
-    }
-
-    /// Copies some of the next runs, and asks for as many that are due a little later.
-    #[inline]
-    unsafe fn copy_runs(&mut self, most: usize) -> usize {
-        let step = self.step();
-        let mut from = self.first.wrapping_offset(self.copied.offset);
-        let count = self.copied.next(&self.sparse, most);
-        self.ask_for_runs(count);
-        // SAFETY: the caller's word.
-        unsafe {
-            let mut to = self.compact.add(self.done * self.pitch);
-            for _ in 0..count {
-                if self.run == PIECE {
-                    // Not worth a call.
-                    type Piece = [u8; PIECE];
-                    to.cast::<Piece>().write(from.cast::<Piece>().read());
-                } else {
-                    core::ptr::copy_nonoverlapping(from, to, self.run);
-                }
-                (from, to) = (from.wrapping_offset(step), to.wrapping_add(self.pitch));
-            }
-        }
-        count
+        self.done = until.max(self.done);
     }
 
     /// Asks for the lines of `count` more runs. The last runs ask past the end, which starts over and is harmless.
@@ -174,13 +132,38 @@ impl Ahead {
     /// The block and its source, all of it near.
     ///
     /// # Safety
-    /// As for [`Ahead::bring`].
-    pub(super) unsafe fn finish(mut self) -> (Axes, *const u8) {
+    /// K1 and K4 for the block at its source; the compact area holds [`COMPACT`] bytes and is used by nothing else (K3).
+    pub(super) unsafe fn finish(self) -> (Axes, *const u8) {
         if !self.compact.is_null() {
-            // SAFETY: the caller's word.
-            unsafe { self.bring(1, 1) };
+            // SAFETY: the caller's.
+            unsafe { self.copy_runs() };
         }
         (self.block, self.src)
+    }
+
+    /// Copies the runs, which are near by now, to the compact area. All at once: runs that are copied as they come hold
+    /// up what is written meanwhile.
+    unsafe fn copy_runs(&self) {
+        let (step, mut walk, mut to) = (self.step(), Walk::default(), self.compact);
+        let mut left = self.total;
+        while left > 0 {
+            let mut from = self.first.wrapping_offset(walk.offset);
+            let count = walk.next(&self.sparse, left);
+            for _ in 0..count {
+                // SAFETY: runs at indices of the sparse axes (K1, K4); all of them fit the area (K3).
+                unsafe {
+                    if self.run == PIECE {
+                        // Not worth a call.
+                        type Piece = [u8; PIECE];
+                        to.cast::<Piece>().write(from.cast::<Piece>().read());
+                    } else {
+                        core::ptr::copy_nonoverlapping(from, to, self.run);
+                    }
+                }
+                (from, to) = (from.wrapping_offset(step), to.wrapping_add(self.pitch));
+            }
+            left -= count;
+        }
     }
 }
 

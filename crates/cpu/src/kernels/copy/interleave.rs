@@ -1,9 +1,7 @@
-//! Narrow parts side by side: a few cells of each in turn, as where tensors are stacked along a last axis, and the way
-//! back. One vector is read of each part, its bytes are put where they belong, and what the parts have in common leaves
+//! Narrow parts side by side: a few cells of each in turn, as where tensors are stacked along a last axis. One vector is read of each part, its bytes are put where they belong, and what the parts have in common leaves
 //! as one vector; a store for every cell would take as long as memory itself. It takes a processor that puts bytes
 //! anywhere; elsewhere callers have slower ways.
 
-use super::collapse::Axis;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use smallvec::SmallVec;
@@ -273,44 +271,14 @@ impl Pattern {
     }
 }
 
-/// Whether [`deinterleave`] takes this plane: short runs of cells, of which each goes a way of its own.
-pub(super) fn splits(run: Axis, across: Axis, cell: usize) -> bool {
-    run.src == cell as isize
-        && across.dst == cell as isize
-        && run.size * cell <= LINE / 2
-        && across.src >= (run.size * cell) as isize
-        && across.src <= (LINE / 2) as isize
-        && has_vectors()
-}
-
-/// Copies a plane whose runs are short: the first cells of all of them to one row, the second ones to the next.
-///
-/// # Safety
-/// [`splits`], and K1, K3 and K4 for `src` and `dst` over the two axes.
-pub(super) unsafe fn deinterleave(
-    run: Axis,
-    across: Axis,
-    src: *const u8,
-    dst: *mut u8,
-    cell: usize,
-) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's.
-    unsafe {
-        vectors::deinterleave(run, across, src, dst, cell);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (run, across, src, dst, cell);
-}
-
 /// Vectors of a line.
 #[cfg(target_arch = "x86_64")]
-mod vectors {
-    use super::{Axis, LINE, Part, Pattern};
+pub(super) mod vectors {
+    use super::{LINE, Part, Pattern};
     use core::arch::x86_64::*;
 
     /// The first so many bytes of a line.
-    fn first(bytes: usize) -> u64 {
+    pub(in super::super) fn first(bytes: usize) -> u64 {
         match bytes {
             0 => 0,
             bytes => u64::MAX >> (LINE - bytes.min(LINE)),
@@ -407,77 +375,6 @@ mod vectors {
                 left -= count;
                 to = to.add(count * row);
             }
-        }
-    }
-
-    /// # Safety
-    /// As for `super::deinterleave`.
-    pub(super) unsafe fn deinterleave(
-        run: Axis,
-        across: Axis,
-        src: *const u8,
-        dst: *mut u8,
-        cell: usize,
-    ) {
-        let at_once = (LINE - run.size * cell) / across.src as usize + 1;
-        // SAFETY: the caller's; no row gets more at once.
-        unsafe {
-            match at_once * cell {
-                0..=16 => rows::<16>(run, across, src, dst, cell),
-                17..=32 => rows::<32>(run, across, src, dst, cell),
-                _ => rows::<LINE>(run, across, src, dst, cell),
-            }
-        }
-    }
-
-    /// [`deinterleave`], where a vector has no more than `W` bytes for each row.
-    ///
-    /// # Safety
-    /// As for [`deinterleave`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn rows<const W: usize>(
-        run: Axis,
-        across: Axis,
-        src: *const u8,
-        dst: *mut u8,
-        cell: usize,
-    ) {
-        let (stride, bytes) = (across.src as usize, run.size * cell);
-        let at_once = (LINE - bytes) / stride + 1;
-        // Where in a vector the cells for each row are.
-        let mut places = [[0u8; LINE]; LINE / 2];
-        for (j, places) in places.iter_mut().take(run.size).enumerate() {
-            for (at, place) in places.iter_mut().take(at_once * cell).enumerate() {
-                *place = (at / cell * stride + j * cell + at % cell) as u8;
-            }
-        }
-        let places = &places[..run.size];
-        let mut i = 0;
-        while i < across.size {
-            let left = across.size - i;
-            let count = at_once.min(left);
-            // SAFETY: only bytes between the runs' first and last are read (K1, K4). As much as a vector is written where
-            // there is room for it, and the next covers what is too much; at the end only what belongs there (K3).
-            unsafe {
-                let read = first((count - 1) * stride + bytes);
-                let line = _mm512_maskz_loadu_epi8(read, src.add(i * stride).cast());
-                let mut to = dst.add(i * cell);
-                for places in places {
-                    let places = _mm512_loadu_si512(places.as_ptr().cast());
-                    let row = _mm512_permutexvar_epi8(places, line);
-                    if left * cell < W {
-                        _mm512_mask_storeu_epi8(to.cast(), first(count * cell), row);
-                    } else if W == 16 {
-                        _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(row));
-                    } else if W == 32 {
-                        _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(row));
-                    } else {
-                        _mm512_storeu_si512(to.cast(), row);
-                    }
-                    to = to.wrapping_offset(run.dst);
-                }
-            }
-            i += count;
         }
     }
 }

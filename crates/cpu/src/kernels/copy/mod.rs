@@ -9,6 +9,7 @@
 
 pub(crate) mod ahead;
 mod collapse;
+mod deinterleave;
 mod few;
 pub(crate) mod interleave;
 mod plan;
@@ -26,6 +27,7 @@ use super::{Block, BlockMut, threads};
 use ahead::Ahead;
 use collapse::{Axes, Axis, Simplest};
 use core::mem::MaybeUninit;
+use deinterleave::Deinterleave;
 use few::Few;
 use plan::{Move, Plan};
 use rows::Rows;
@@ -221,8 +223,9 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
     }
 }
 
-/// Copies what turns few rows of the source into narrow rows of the output, or does nothing and answers `false` where it
-/// is something else, or where one such plane after the other would be small work for several threads.
+/// Copies what turns few rows of the source into narrow rows of the output or, past the caches, the other way round; does
+/// nothing and answers `false` where it is something else, or where one such plane after the other would be small work
+/// for several threads.
 unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
     let Simplest {
         axes,
@@ -235,16 +238,23 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
         [outer, run, across] => (Some(outer), run, across),
         _ => return false,
     };
-    let narrow = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::Narrow);
-    if run.size * across.size * cell < THREADED || narrow(*src).is_none() {
+    if run.size * across.size * cell < THREADED {
+        return false;
+    }
+    let apart = Deinterleave::of(run, across, *cell).filter(|_| past);
+    let parts = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::Narrow);
+    if apart.is_none() && parts(*src).is_none() {
         return false;
     }
     for i in 0..outer.map_or(1, |axis| axis.size) as isize {
         let (from, to) = outer.map_or((0, 0), |axis| (i * axis.src, i * axis.dst));
         // SAFETY: a plane of the copy (K1, K3, K4).
         unsafe {
-            if let Some(rows) = narrow(src.offset(from)) {
-                rows.write(run.size, dst.offset(to), past);
+            let (src, dst) = (src.offset(from), dst.offset(to));
+            if let Some(apart) = &apart {
+                apart.stream(src, across.size, dst, run.dst);
+            } else if let Some(parts) = parts(src) {
+                parts.write(run.size, dst, past);
             }
         }
     }
@@ -355,17 +365,14 @@ impl Job<'_> {
     #[inline(never)]
     unsafe fn blocks_straight(&self, mut at: Cursor, count: usize) {
         let Job { plan, simple } = self;
-        // Two compact areas: one is turned while the other is filled.
-        let mut memory = [MaybeUninit::<Stage<0, { ahead::COMPACT }>>::uninit(); 2];
-        let mut areas = memory.each_mut().map(|area| area.as_mut_ptr().cast::<u8>());
-        let mut ahead = |at: &Cursor| {
-            areas.swap(0, 1);
+        let mut memory = MaybeUninit::<Stage<0, { ahead::COMPACT }>>::uninit();
+        let compact = memory.as_mut_ptr().cast::<u8>();
+        let ahead = |at: &Cursor| {
             let src = simple.src.wrapping_offset(at.src);
-            let area = areas[0];
-            Ahead::of(&at.block, src, simple.cell, area)
+            Ahead::of(&at.block, src, simple.cell, compact)
         };
-        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). An area is free again
-        // once its block is turned.
+        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The compact area
+        // is free again once its block is turned.
         unsafe {
             let mut coming = Some(ahead(&at));
             if let Some(first) = &mut coming {

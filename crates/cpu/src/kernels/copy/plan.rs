@@ -267,21 +267,25 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) {
     }
 }
 
-/// Rows of the source in a block that turns axes straight. Of bytes, which are made compact, there are enough for a few
-/// lines of the output.
+/// Rows of the source in a block that turns axes straight. Of narrow cells, whose rows are made compact, there are enough
+/// for a few lines of the output.
 fn high(cell: usize) -> usize {
-    if cell == 1 { 4 * LINE } else { HIGH }
+    match cell {
+        1 => 4 * LINE,
+        2 => LINE,
+        _ => HIGH,
+    }
 }
 
 /// How many cells of a run a block takes that turns it straight: a strip of them, or as little more as leaves a whole
-/// line for the last block. None where staging was measured to be quicker: of rows far apart, those of a few lines each
-/// or of pairs of bytes; without vectors of whole lines, all narrow cells there, and runs of no whole lines.
+/// line for the last block. None where staging was measured to be quicker: of rows far apart, those of a few lines
+/// each; without vectors of whole lines, all narrow cells there, and runs of no whole lines.
 fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
     let line = LINE / cell;
     let far = across.src.unsigned_abs() >= FAR;
     let bytes = run.size * cell;
     let slower = match straight::has_line_vectors() {
-        true => far && (cell == 2 || bytes > LINE && bytes < STRIP),
+        true => far && bytes > LINE && bytes < STRIP,
         false => far && cell < 8 || !run.size.is_multiple_of(line),
     };
     if slower {

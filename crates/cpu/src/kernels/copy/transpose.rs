@@ -4,7 +4,8 @@
 //! that strides of a power of two, whose lines share few cache sets, cost nothing extra.
 
 use super::collapse::{Axes, Axis};
-use super::interleave::{Interleave, Part, deinterleave, splits};
+use super::deinterleave::Deinterleave;
+use super::interleave::{Interleave, Part};
 use super::strided::each;
 use crate::kernels::width::{Cell, with_cell};
 use smallvec::SmallVec;
@@ -38,26 +39,28 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
         return false;
     }
     let turn = squares(axis, last, cell);
-    let worth = axis.size * last.size * cell >= WORTH;
-    if turn.is_none()
-        && worth
-        && (splits(axis, last, cell) || parts(axis, last, src, cell).is_some())
-    {
+    if turn.is_none() && axis.size * last.size * cell >= WORTH {
         let mut rest = Axes::from_slice(outer);
         rest.remove(nearest);
         // SAFETY: the plane of both lies inside at every index of the rest (K1, K3, K4).
         unsafe {
-            each(
-                &rest,
-                src,
-                dst,
-                &mut |src, dst| match parts(axis, last, src, cell) {
-                    Some(parts) => parts.rows(0..axis.size, dst),
-                    None => deinterleave(axis, last, src, dst, cell),
-                },
-            );
+            if let Some(apart) = Deinterleave::of(axis, last, cell) {
+                let rows = 0..axis.size as isize;
+                each(&rest, src, dst, &mut |src, dst| {
+                    let to = rows.clone().map(|row| dst.wrapping_offset(row * axis.dst));
+                    apart.runs(src, last.size, &to.collect::<SmallVec<[_; 16]>>());
+                });
+                return true;
+            }
+            if parts(axis, last, src, cell).is_some() {
+                each(&rest, src, dst, &mut |src, dst| {
+                    if let Some(parts) = parts(axis, last, src, cell) {
+                        parts.rows(0..axis.size, dst);
+                    }
+                });
+                return true;
+            }
         }
-        return true;
     }
     if turn.is_none() && (axis.size < 4 || axis.size * last.size < 64) {
         return false;

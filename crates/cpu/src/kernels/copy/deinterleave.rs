@@ -1,0 +1,216 @@
+//! Short runs taken apart: the first cell of each to one row, the second to the next, as where a matrix of a few columns
+//! is turned. One vector is read of some runs, and the bytes for each row leave together; a load and a store for every
+//! cell would take as long as memory itself. It takes a processor that puts bytes anywhere; elsewhere callers have slower
+//! ways.
+
+use super::collapse::Axis;
+use super::interleave::has_vectors;
+use super::stream;
+use crate::kernels::loops::Shared;
+use crate::kernels::threads;
+use core::mem::MaybeUninit;
+use smallvec::SmallVec;
+
+/// Bytes in a cache line, and in a vector.
+const LINE: usize = 64;
+/// Bytes that are taken apart near before they are written.
+const NEAR: usize = 8 << 10;
+/// Shares of the runs for each thread, so that one that is late holds up little.
+const SHARES: usize = 4;
+
+/// Short runs, evenly apart, and where in a vector of them the cells for each row are.
+pub(super) struct Deinterleave {
+    /// Bytes in a run, and from one to the next.
+    bytes: usize,
+    stride: usize,
+    cell: usize,
+    /// Runs in a vector.
+    at_once: usize,
+    /// For each row.
+    places: SmallVec<[[u8; LINE]; 4]>,
+}
+
+/// Where each row is written.
+type To = SmallVec<[*mut u8; 16]>;
+
+impl Deinterleave {
+    /// The plane of both axes, if it is short runs of which each cell goes a way of its own.
+    pub(super) fn of(run: Axis, across: Axis, cell: usize) -> Option<Deinterleave> {
+        let bytes = run.size * cell;
+        let stride = usize::try_from(across.src).ok()?;
+        let short = run.src == cell as isize
+            && across.dst == cell as isize
+            && bytes <= stride
+            && stride <= LINE / 2;
+        if !short || !has_vectors() {
+            return None;
+        }
+        let at_once = (LINE - bytes) / stride + 1;
+        let place = |row: usize, at: usize| at / cell * stride + row * cell + at % cell;
+        let places = |row: usize| {
+            let mut places = [0; LINE];
+            (0..at_once * cell).for_each(|at| places[at] = place(row, at) as u8);
+            places
+        };
+        Some(Deinterleave {
+            bytes,
+            stride,
+            cell,
+            at_once,
+            places: (0..run.size).map(places).collect(),
+        })
+    }
+
+    /// Takes `count` runs apart, the cells of each to the rows that start at `to`.
+    ///
+    /// # Safety
+    /// K1 and K4 for the runs at `src`, K3 for as many cells in each row; there are as many rows as cells in a run.
+    pub(super) unsafe fn runs(&self, src: *const u8, count: usize, to: &[*mut u8]) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the caller's; no row gets more of a vector.
+        unsafe {
+            match self.at_once * self.cell {
+                0..=16 => vectors::runs::<16>(self, src, count, to),
+                17..=32 => vectors::runs::<32>(self, src, count, to),
+                _ => vectors::runs::<LINE>(self, src, count, to),
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (src, count, to);
+    }
+
+    /// As [`Deinterleave::runs`], past the caches and on all threads, to rows `gap` bytes apart.
+    ///
+    /// # Safety
+    /// As for [`Deinterleave::runs`].
+    pub(super) unsafe fn stream(&self, src: *const u8, count: usize, dst: *mut u8, gap: isize) {
+        let step = (NEAR / self.stride / LINE * LINE).max(LINE);
+        let steps = count.div_ceil(step);
+        let shares = (threads::count() * SHARES).min(steps);
+        let (src, dst) = (Shared::new(src), Shared::new(dst));
+        threads::each(shares, |share| {
+            let from = steps * share / shares * step;
+            let to = (steps * (share + 1) / shares * step).min(count);
+            // SAFETY: a share of the runs, which one thread writes (K1, K3, K4).
+            unsafe {
+                let src = src.get().add(from * self.stride);
+                let dst = dst.get().add(from * self.cell);
+                let rows = 0..self.places.len() as isize;
+                let to_rows: To = rows.map(|row| dst.wrapping_offset(row * gap)).collect();
+                self.share(src, to - from, step, to_rows);
+            }
+            stream::fence();
+        });
+    }
+
+    /// Writes some runs, `step` of them at a time. What does not fill a line waits for the next step: lines that leave in
+    /// parts would hold up all others.
+    unsafe fn share(&self, src: *const u8, count: usize, step: usize, mut to: To) {
+        let pitch = step * self.cell + 2 * LINE;
+        let mut near = Vec::<Line>::with_capacity(pitch / LINE * to.len());
+        let near = near.as_mut_ptr().cast::<u8>();
+        let row = |j: usize| near.wrapping_add(j * pitch);
+        // Rows are kept as far from a line as they are in the output; `to` is where that line is.
+        let mut waiting: SmallVec<[Range; 16]> = SmallVec::new();
+        for to in &mut to {
+            let past = *to as usize % LINE;
+            *to = to.wrapping_sub(past);
+            waiting.push(past..past);
+        }
+        let mut targets = To::new();
+        for first in (0..count).step_by(step) {
+            let now = step.min(count - first);
+            let ends = waiting.iter().enumerate();
+            targets.clear();
+            targets.extend(ends.map(|(j, waiting)| row(j).wrapping_add(waiting.end)));
+            // SAFETY: a row has room for a step and the line before it; whole lines of it, and what of the first belongs
+            // there, go to their place in the output, once (K1, K3, K4).
+            unsafe {
+                self.runs(src.add(first * self.stride), now, &targets);
+                for (j, (to, waiting)) in to.iter_mut().zip(&mut waiting).enumerate() {
+                    let end = waiting.end + now * self.cell;
+                    let lines = end / LINE * LINE;
+                    if lines > 0 {
+                        let begin = waiting.start;
+                        let from = row(j).add(begin);
+                        stream::stream(from, to.wrapping_add(begin), lines - begin);
+                        core::ptr::copy(row(j).add(lines), row(j), end - lines);
+                        *to = to.wrapping_add(lines);
+                        *waiting = 0..end - lines;
+                    } else {
+                        waiting.end = end;
+                    }
+                }
+            }
+        }
+        for (j, (to, waiting)) in to.iter().zip(&waiting).enumerate() {
+            // SAFETY: what is left of a row (K1, K3, K4).
+            unsafe {
+                let (from, to) = (row(j).add(waiting.start), to.wrapping_add(waiting.start));
+                core::ptr::copy_nonoverlapping(from, to, waiting.len());
+            }
+        }
+    }
+}
+
+/// Part of a row that waits.
+type Range = core::ops::Range<usize>;
+
+/// A line of memory.
+#[repr(align(64))]
+struct Line {
+    _bytes: MaybeUninit<[u8; LINE]>,
+}
+
+// SAFETY: it is bytes and places alone.
+unsafe impl Sync for Deinterleave {}
+
+/// Vectors of a line.
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use super::super::interleave::vectors::first;
+    use super::Deinterleave;
+    use core::arch::x86_64::*;
+
+    /// [`Deinterleave::runs`], where a vector has no more than `W` bytes for each row.
+    ///
+    /// # Safety
+    /// As for [`Deinterleave::runs`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    pub(super) unsafe fn runs<const W: usize>(
+        how: &Deinterleave,
+        src: *const u8,
+        count: usize,
+        to: &[*mut u8],
+    ) {
+        let mut i = 0;
+        while i < count {
+            let left = count - i;
+            let now = how.at_once.min(left);
+            // SAFETY: only bytes between the runs' first and last are read (K1, K4). As much as a vector is written where
+            // there is room for it, and the next covers what is too much; at the end only what belongs there (K3).
+            unsafe {
+                let read = first((now - 1) * how.stride + how.bytes);
+                let line = _mm512_maskz_loadu_epi8(read, src.add(i * how.stride).cast());
+                for (places, to) in how.places.iter().zip(to) {
+                    let places = _mm512_loadu_si512(places.as_ptr().cast());
+                    let row = _mm512_permutexvar_epi8(places, line);
+                    let to = to.add(i * how.cell);
+                    if left * how.cell < W {
+                        _mm512_mask_storeu_epi8(to.cast(), first(now * how.cell), row);
+                    } else if W == 16 {
+                        _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(row));
+                    } else if W == 32 {
+                        _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(row));
+                    } else {
+                        _mm512_storeu_si512(to.cast(), row);
+                    }
+                }
+            }
+            i += now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
