@@ -36,6 +36,7 @@ pub enum Along {
 
 impl Along {
     /// How many cells an index can address.
+    #[inline]
     pub fn cells(&self, source: &[usize]) -> usize {
         match self {
             Along::Run(run) => source[run.clone()].iter().product(),

@@ -87,6 +87,7 @@ impl Layout {
 
     /// Sees a packed tensor: checks L1, and gives the number of elements.
     #[doc(hidden)]
+    #[inline]
     pub fn see_packed(view: &mut Seen, width: usize, dims: &[usize]) -> Result<usize> {
         view.make_room(dims.len());
         let (mut next, mut empty) = (Some(1usize), false);

@@ -391,6 +391,7 @@ const PART: usize = 1 << 20;
 ///
 /// # Safety
 /// `to` is aligned room for a packed result of the gather's shape, and K3 holds for it.
+#[inline]
 pub(crate) unsafe fn gather(
     source: &Tensor,
     index: &Tensor,
@@ -427,6 +428,7 @@ pub(crate) fn addressed(
     rules::addressed(dims, from, at, index.dtype(), along, mode)
 }
 
+#[inline]
 fn bounds(mode: Mode, dtype: DType) -> Bounds {
     match mode {
         Mode::Raise => Bounds::Raise,

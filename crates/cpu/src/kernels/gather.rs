@@ -33,6 +33,7 @@ mod words;
 /// K1, K2 and K4 for `source`, whose elements are `width` bytes, and `index`, whose dtype is an integer; `dst`
 /// has room for the result, under K2 and K3. There is a cell to read, unless the index is empty or the bounds
 /// are [`Bounds::Fill`].
+#[inline]
 pub unsafe fn gather(
     source: Block,
     run: Range<usize>,
@@ -43,10 +44,28 @@ pub unsafe fn gather(
     dst: *mut u8,
 ) -> Result<(), BadIndex> {
     // SAFETY: the caller's.
-    if let Some(done) = unsafe { few::gather(source, &run, index, index_dtype, width, bounds, dst) }
-    {
-        return done;
+    unsafe {
+        match few::gather(source, &run, index, index_dtype, width, bounds, dst) {
+            Some(done) => done,
+            None => many(source, run, index, index_dtype, width, bounds, dst),
+        }
     }
+}
+
+/// [`gather`] of more than a few elements, apart from it since all that it keeps has to be made room for.
+///
+/// # Safety
+/// As for [`gather`].
+#[inline(never)]
+unsafe fn many(
+    source: Block,
+    run: Range<usize>,
+    index: Block,
+    index_dtype: DType,
+    width: usize,
+    bounds: Bounds,
+    dst: *mut u8,
+) -> Result<(), BadIndex> {
     let part =
         |axes: Range<usize>| Loops::over(&source.sizes[axes.clone()], [&source.strides[axes]]);
     let outer = part(0..run.start);

@@ -122,6 +122,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    #[inline]
     pub(crate) fn new(dtype: DType, n: usize, bounds: Bounds) -> Reader {
         let resolve = match dtype {
             DType::U8 => of::<u8>(bounds),
