@@ -4,8 +4,6 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
 use crate::kernels::loops::Loops;
@@ -14,6 +12,9 @@ mod take;
 
 /// What the eight lanes take: they stay in the second cache, while rows come from memory in long runs.
 const BYTES: usize = 128 * 1024;
+
+/// Lines of lanes that need no memory of their own.
+const NARROW: usize = 128;
 
 /// Rows that lie further apart than this, in bytes, are on different pages.
 const PAGE: usize = 4096;
@@ -28,8 +29,9 @@ const NEAR: usize = 16 * 1024;
 
 /// A tile of columns with their lanes, and their binary counters for the tree of blocks.
 pub(super) struct Columns<T: Number> {
-    /// Lane `j` of column `c` is sum `j * width + c`.
-    lanes: SmallVec<[Line; 16]>,
+    /// Lane `j` of column `c` is sum `j * width + c`, here for a narrow tile and there for a wide one.
+    narrow: MaybeUninit<[Line; NARROW]>,
+    wide: Vec<Line>,
     /// Digit `i` of column `c` is sum `i * width + c`.
     digits: Vec<T::Accumulator>,
     width: usize,
@@ -41,7 +43,6 @@ pub(super) struct Columns<T: Number> {
 }
 
 /// A line of the cache, in which no sum lies across its end.
-#[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line {
     _bytes: [MaybeUninit<u8>; LINE],
@@ -75,18 +76,21 @@ impl<T: Number> Columns<T> {
     /// Room for one tile of up to `width` columns after the other. Terms that are `far` are in no cache.
     pub(super) fn new(width: usize, far: bool) -> Columns<T> {
         const { assert!(align_of::<T::Accumulator>() <= LINE) };
-        let bytes = width.min(Self::WIDEST) * LANES * size_of::<T::Accumulator>();
-        let mut lanes = SmallVec::with_capacity(bytes.div_ceil(LINE));
-        // SAFETY: there is room for so many, and nothing need be written to be a `MaybeUninit`.
-        unsafe { lanes.set_len(bytes.div_ceil(LINE)) };
+        let lines = Self::lines(width.min(Self::WIDEST));
         Columns {
-            lanes,
+            narrow: MaybeUninit::uninit(),
+            wide: Vec::with_capacity(if lines > NARROW { lines } else { 0 }),
             digits: Vec::new(),
             width: 0,
             blocks: 0,
             far,
             vectors: vectors(),
         }
+    }
+
+    /// What the lanes of so many columns take.
+    fn lines(width: usize) -> usize {
+        (width * LANES * size_of::<T::Accumulator>()).div_ceil(LINE)
     }
 
     /// The sum of each of `width` columns over a range of terms; the first column starts at `corner` and the others
@@ -102,7 +106,7 @@ impl<T: Number> Columns<T> {
         terms: &Loops<1>,
         range: Range<usize>,
     ) -> &[T::Accumulator] {
-        assert!(width * LANES * size_of::<T::Accumulator>() <= size_of_val(&self.lanes[..]));
+        assert!(Self::lines(width) <= self.wide.capacity().max(NARROW));
         self.width = width;
         self.blocks = 0;
         self.digits.clear();
@@ -145,7 +149,7 @@ impl<T: Number> Columns<T> {
             }
         });
         // SAFETY: the last block left its sums, or those of the whole tree, in the first lane.
-        unsafe { self.lane(0) }
+        unsafe { std::slice::from_raw_parts(self.lane_start(0), width) }
     }
 
     /// # Safety
@@ -228,17 +232,10 @@ impl<T: Number> Columns<T> {
     }
 
     fn lane_start(&mut self, j: usize) -> *mut T::Accumulator {
-        self.lanes
-            .as_mut_ptr()
-            .cast::<T::Accumulator>()
-            .wrapping_add(j * self.width)
-    }
-
-    /// # Safety
-    /// The lane was written.
-    unsafe fn lane(&self, j: usize) -> &[T::Accumulator] {
-        let start = self.lanes.as_ptr().cast::<T::Accumulator>();
-        // SAFETY: there is room for eight lanes of `width` sums.
-        unsafe { std::slice::from_raw_parts(start.add(j * self.width), self.width) }
+        let lanes: *mut T::Accumulator = match self.wide.capacity() {
+            0 => self.narrow.as_mut_ptr().cast(),
+            _ => self.wide.as_mut_ptr().cast(),
+        };
+        lanes.wrapping_add(j * self.width)
     }
 }
