@@ -19,6 +19,9 @@ use crate::tensor::{Tensor, allocate};
 pub struct Cpu;
 
 impl Cpu {
+    /// Apart, so that views that need no copy have nothing of it in their way.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn packed_copy(self, x: &Tensor) -> Result<Tensor> {
         Primitives(&Pool).copy(x)
     }

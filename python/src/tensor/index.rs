@@ -44,7 +44,7 @@ pub(super) unsafe extern "C" fn subscript(
             // SAFETY: it is a tensor.
             let x = unsafe { x.cast_unchecked::<PyTensor>() };
             if let Some(part) = quick(py, x, index) {
-                return part;
+                return part.map_err(|error| *error);
             }
         }
         Python::attach(|_| get(x.cast::<PyTensor>()?, index))
@@ -52,13 +52,16 @@ pub(super) unsafe extern "C" fn subscript(
     answer(work)
 }
 
+/// A tensor, or an error in a box: an error is large, and would be moved with every result.
+type Quick<'py> = Result<Bound<'py, PyTensor>, Box<PyErr>>;
+
 /// Part of a tensor without a history, by what an index mostly is; `None` for any other.
 #[inline(always)]
 fn quick<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyTensor>,
     index: &Bound<'py, PyAny>,
-) -> Option<PyResult<Bound<'py, PyTensor>>> {
+) -> Option<Quick<'py>> {
     // Read into the operator itself, which is large.
     let mut operator = Slice {
         items: Items(SmallVec::new()),
@@ -66,7 +69,7 @@ fn quick<'py>(
     match plain(index, &mut operator.items.0) {
         Ok(true) => {}
         Ok(false) => return taken(py, x, index),
-        Err(error) => return Some(Err(error)),
+        Err(error) => return Some(Err(Box::new(error))),
     }
     match operator.lower(&Objects(py), &[x]) {
         Ok(part) => Some(Ok(part)),
@@ -75,8 +78,8 @@ fn quick<'py>(
 }
 
 #[cold]
-fn raised(error: Error) -> PyErr {
-    Python::attach(|py| exception(py, &error.within(GetItem::NAME)))
+fn raised(error: Error) -> Box<PyErr> {
+    Python::attach(|py| Box::new(exception(py, &error.within(GetItem::NAME))))
 }
 
 /// Part of a tensor.
@@ -84,7 +87,7 @@ fn get<'py>(x: &Bound<'py, PyTensor>, index: &Bound<'py, PyAny>) -> PyResult<Bou
     let py = x.py();
     let Some(var) = gradients::tracked(x.get()) else {
         return match quick(py, x, index) {
-            Some(part) => part,
+            Some(part) => part.map_err(|error| *error),
             None => object(py, picked(py, &Cpu, &x.get().inner, index, |array| array)?),
         };
     };
@@ -103,7 +106,7 @@ fn taken<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyTensor>,
     index: &Bound<'py, PyAny>,
-) -> Option<PyResult<Bound<'py, PyTensor>>> {
+) -> Option<Quick<'py>> {
     let index = index.cast::<PyTensor>().ok()?;
     let (from, at) = (&x.get().inner, &index.get().inner);
     if from.rank() == 0 || at.rank() == 0 || !at.dtype().is_integer() {
@@ -125,7 +128,8 @@ fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<
         if let Some(at) = unsafe { plain_number(item.as_ptr()) } {
             items.push(Item::At(at));
         } else if let Ok(slice) = item.cast::<PySlice>() {
-            items.push(range(slice)?);
+            let (start, stop, step) = range(slice)?;
+            items.push(Item::Range { start, stop, step });
         } else if item.is_none() {
             items.push(Item::NewAxis);
         } else if item.is_instance_of::<PyEllipsis>() {
@@ -260,7 +264,8 @@ fn pick(item: &Bound<'_, PyAny>, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
         return whole(item);
     }
     if let Ok(slice) = item.cast::<PySlice>() {
-        return range(slice).map(Pick::Item);
+        let (start, stop, step) = range(slice)?;
+        return Ok(Pick::Item(Item::Range { start, stop, step }));
     }
     if item.is_none() {
         return Ok(Pick::Item(Item::NewAxis));
@@ -347,18 +352,21 @@ fn mask() -> Error {
 
 /// A slice that cannot be read: a step of 0 is refused where the axis is known; any other error is the user's own.
 #[cold]
-fn odd_range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
+fn odd_range(slice: &Bound<'_, PySlice>) -> PyResult<Ends> {
     let error = PyErr::fetch(slice.py());
     let zero = error.is_instance_of::<PyValueError>(slice.py())
         && slice.getattr("step")?.eq(0).unwrap_or(false);
     match zero {
-        true => Ok(Item::from(..).step(0)),
+        true => Ok((None, None, 0)),
         false => Err(error),
     }
 }
 
+/// Where a range starts and stops, and its step.
+type Ends = (Option<isize>, Option<isize>, isize);
+
 #[inline(always)]
-fn range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
+fn range(slice: &Bound<'_, PySlice>) -> PyResult<Ends> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: a live slice object, and room for the three numbers.
     let read = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
@@ -370,11 +378,11 @@ fn range(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
         true => (0, isize::MAX),
         false => (isize::MAX, isize::MIN),
     };
-    Ok(Item::Range {
-        start: (start != near).then_some(start),
-        stop: (stop != far).then_some(stop),
+    Ok((
+        (start != near).then_some(start),
+        (stop != far).then_some(stop),
         step,
-    })
+    ))
 }
 
 /// One element, for `item(*index)`: as many whole numbers as there are axes.

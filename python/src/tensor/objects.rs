@@ -56,6 +56,13 @@ impl<'py> Objects<'py> {
         <Object<'py> as Argument<Cpu>>::run(Kind::Copy, &inputs, || work(&inputs))
     }
 
+    /// A packed copy. Apart, so that views that need none have nothing of it in their way.
+    #[cold]
+    #[inline(never)]
+    fn packed(self, x: &Made<'py>) -> Result<Tensor> {
+        self.moved(&[x], |inputs| Cpu.copy(inputs[0]))
+    }
+
     #[inline]
     fn seen(
         self,
@@ -64,7 +71,7 @@ impl<'py> Objects<'py> {
         rank: usize,
         axes: impl Fn(usize) -> Result<Axis<usize>>,
     ) -> Result<Made<'py>> {
-        let copy = |_: &Tensor| self.moved(&[x], |inputs| Cpu.copy(inputs[0]));
+        let copy = |_: &Tensor| self.packed(x);
         tensor(x).view_as(at, rank, axes, copy, |view| self.made(|| view.tensor()))
     }
 }
@@ -146,7 +153,7 @@ impl<'py> Engine for Objects<'py> {
     }
 
     fn copy(&self, x: &Made<'py>) -> Result<Made<'py>> {
-        self.object(self.moved(&[x], |inputs| Cpu.copy(inputs[0])))
+        self.object(self.packed(x))
     }
 
     fn copy_merged(

@@ -4,12 +4,16 @@
 use crate::inline::NEAR;
 
 /// What an axis map makes of a layout, in a form that is quick to write and to read back.
+///
+/// The offset and the end are written one by one, and lie apart lest they are read as a pair: that would have to wait for
+/// both writes.
 #[doc(hidden)]
+#[repr(C)]
 pub struct Seen {
+    pub(super) offset: usize,
     pub(super) rank: usize,
     pub(super) near: [(usize, isize); NEAR],
     far: Vec<(usize, isize)>,
-    pub(super) offset: usize,
     pub(super) end: usize,
 }
 
