@@ -162,9 +162,6 @@ struct Line {
     _bytes: MaybeUninit<[u8; LINE]>,
 }
 
-// SAFETY: it is bytes and places alone.
-unsafe impl Sync for Deinterleave {}
-
 /// Vectors of a line.
 #[cfg(target_arch = "x86_64")]
 mod vectors {

@@ -5,7 +5,8 @@
 //! and each block is moved by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
-//! of which fetches its next block meanwhile (`ahead`).
+//! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
+//! (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole.
 
 pub(crate) mod ahead;
 mod collapse;
@@ -242,7 +243,7 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
         return false;
     }
     let apart = Deinterleave::of(run, across, *cell).filter(|_| past);
-    let parts = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::Narrow);
+    let parts = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::narrow);
     if apart.is_none() && parts(*src).is_none() {
         return false;
     }
@@ -455,7 +456,7 @@ impl Job<'_> {
         for i in 0..at.block[0].size as isize {
             let start = start.wrapping_offset(i * gap);
             for edge in [start, start.wrapping_add(bytes)] {
-                if edge as usize % 64 != 0 {
+                if !(edge as usize).is_multiple_of(64) {
                     ahead::prefetch(edge);
                 }
             }
