@@ -224,9 +224,9 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
     }
 }
 
-/// Copies what turns few rows of the source into narrow rows of the output or, past the caches, the other way round; does
-/// nothing and answers `false` where it is something else, or where one such plane after the other would be small work
-/// for several threads.
+/// Copies what turns few rows of the source into narrow rows of the output, or the other way round; does nothing and
+/// answers `false` where it is something else, or where one such plane after the other would be small work for several
+/// threads.
 unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
     let Simplest {
         axes,
@@ -242,7 +242,7 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
     if run.size * across.size * cell < THREADED {
         return false;
     }
-    let apart = Deinterleave::of(run, across, *cell).filter(|_| past);
+    let apart = Deinterleave::of(run, across, *cell);
     let parts = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::narrow);
     if apart.is_none() && parts(*src).is_none() {
         return false;
@@ -253,7 +253,7 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
         unsafe {
             let (src, dst) = (src.offset(from), dst.offset(to));
             if let Some(apart) = &apart {
-                apart.stream(src, across.size, dst, run.dst);
+                apart.write(src, across.size, dst, run.dst, past);
             } else if let Some(parts) = parts(src) {
                 parts.write(run.size, dst, past);
             }
