@@ -10,12 +10,12 @@ struct Part {
 }
 
 impl Part {
-    fn new(rng: &mut Rng, sizes: Vec<usize>) -> Part {
+    fn new(rng: &mut Rng, sizes: Vec<usize>, packed: bool) -> Part {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
-        if rng.below(2) == 0 {
+        if !packed && rng.below(2) == 0 {
             order.reverse();
         }
-        let gap = 1 + rng.below(2);
+        let gap = if packed { 1 } else { 1 + rng.below(2) };
         let mut strides = vec![0; sizes.len()];
         let mut step = gap;
         for &axis in order.iter().rev() {
@@ -24,7 +24,7 @@ impl Part {
         }
         let mut start = 0;
         for (stride, &size) in strides.iter_mut().zip(&sizes) {
-            if rng.below(3) == 0 {
+            if !packed && rng.below(3) == 0 {
                 start += *stride as usize * size.saturating_sub(1);
                 *stride = -*stride;
             }
@@ -57,12 +57,17 @@ impl Part {
 }
 
 fn check(rng: &mut Rng, sizes: &[usize], axis: usize, along: &[usize]) {
+    check_parts(rng, sizes, axis, along, false);
+    check_parts(rng, sizes, axis, along, true);
+}
+
+fn check_parts(rng: &mut Rng, sizes: &[usize], axis: usize, along: &[usize], packed: bool) {
     let parts: Vec<Part> = along
         .iter()
         .map(|&size| {
             let mut sizes = sizes.to_vec();
             sizes[axis] = size;
-            Part::new(rng, sizes)
+            Part::new(rng, sizes, packed)
         })
         .collect();
     let mut sizes = sizes.to_vec();
@@ -83,17 +88,19 @@ fn check(rng: &mut Rng, sizes: &[usize], axis: usize, along: &[usize]) {
     }
     let blocks: Vec<Block<'_>> = parts.iter().map(Part::block).collect();
     for staged in [false, true] {
-        let mut found = vec![0u16; count];
+        let mut found = vec![0u16; count + LINE];
+        // On a line, as outputs of tensors are.
+        let start = found.as_ptr().align_offset(LINE);
         let dst = BlockMut {
-            start: found.as_mut_ptr().cast(),
+            start: found[start..].as_mut_ptr().cast(),
             sizes: &sizes,
             strides: &strides,
         };
         // SAFETY: parts lie in their memory by construction, and the output is packed and ours alone (K1..K4).
         unsafe { side_by_side(&blocks, dst, axis, 2, staged) };
         assert!(
-            found == expected,
-            "{sizes:?} at {axis}: {along:?}, staged: {staged}"
+            found[start..start + count] == expected,
+            "{sizes:?} at {axis}: {along:?}, staged: {staged}, packed: {packed}"
         );
     }
 }
@@ -118,4 +125,16 @@ fn short_rows_of_large_outputs_end_up_side_by_side() {
     check(&mut rng, &[40_001, 1, 0, 5], 2, &[1, 2]);
     // Rows of more than a piece, of short ones.
     check(&mut rng, &[3, 0, 2], 1, &[300, 90_000]);
+}
+
+#[test]
+fn rows_of_whole_lines_and_narrow_ones_end_up_side_by_side() {
+    let mut rng = Rng(9);
+    // Lines of one size and of several, many narrow parts, and rows neither narrow nor of whole lines.
+    check(&mut rng, &[301, 0], 1, &[32, 32, 256, 64]);
+    check(&mut rng, &[7, 43, 0, 16], 2, &[2, 2, 2, 0, 2]);
+    check(&mut rng, &[1001, 0], 1, &[1; 70]);
+    check(&mut rng, &[3001, 0], 1, &[2; 24]);
+    check(&mut rng, &[1501, 0], 1, &[33, 7, 40]);
+    check(&mut rng, &[31, 0], 1, &[2200, 1, 900]);
 }

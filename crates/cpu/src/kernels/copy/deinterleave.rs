@@ -79,11 +79,18 @@ impl Deinterleave {
         let _ = (src, count, to);
     }
 
-    /// As [`Deinterleave::runs`], past the caches and on all threads, to rows `gap` bytes apart.
+    /// As [`Deinterleave::runs`], on all threads, to rows `gap` bytes apart, past the caches or not.
     ///
     /// # Safety
     /// As for [`Deinterleave::runs`].
-    pub(super) unsafe fn stream(&self, src: *const u8, count: usize, dst: *mut u8, gap: isize) {
+    pub(super) unsafe fn write(
+        &self,
+        src: *const u8,
+        count: usize,
+        dst: *mut u8,
+        gap: isize,
+        past: bool,
+    ) {
         let step = (NEAR / self.stride / LINE * LINE).max(LINE);
         let steps = count.div_ceil(step);
         let shares = (threads::count() * SHARES).min(steps);
@@ -97,13 +104,17 @@ impl Deinterleave {
                 let dst = dst.get().add(from * self.cell);
                 let rows = 0..self.places.len() as isize;
                 let to_rows: To = rows.map(|row| dst.wrapping_offset(row * gap)).collect();
-                self.share(src, to - from, step, to_rows);
+                if past {
+                    self.share(src, to - from, step, to_rows);
+                    stream::fence();
+                } else {
+                    self.runs(src, to - from, &to_rows);
+                }
             }
-            stream::fence();
         });
     }
 
-    /// Writes some runs, `step` of them at a time. What does not fill a line waits for the next step: lines that leave in
+    /// Writes some runs past the caches, `step` of them at a time. What does not fill a line waits for the next step: lines that leave in
     /// parts would hold up all others.
     unsafe fn share(&self, src: *const u8, count: usize, step: usize, mut to: To) {
         let pitch = step * self.cell + 2 * LINE;
@@ -161,9 +172,6 @@ type Range = core::ops::Range<usize>;
 struct Line {
     _bytes: MaybeUninit<[u8; LINE]>,
 }
-
-// SAFETY: it is bytes and places alone.
-unsafe impl Sync for Deinterleave {}
 
 /// Vectors of a line.
 #[cfg(target_arch = "x86_64")]

@@ -5,7 +5,8 @@
 //! and each block is moved by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
-//! of which fetches its next block meanwhile (`ahead`).
+//! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
+//! (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole.
 
 pub(crate) mod ahead;
 mod collapse;
@@ -223,9 +224,9 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
     }
 }
 
-/// Copies what turns few rows of the source into narrow rows of the output or, past the caches, the other way round; does
-/// nothing and answers `false` where it is something else, or where one such plane after the other would be small work
-/// for several threads.
+/// Copies what turns few rows of the source into narrow rows of the output, or the other way round; does nothing and
+/// answers `false` where it is something else, or where one such plane after the other would be small work for several
+/// threads.
 unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
     let Simplest {
         axes,
@@ -241,8 +242,8 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
     if run.size * across.size * cell < THREADED {
         return false;
     }
-    let apart = Deinterleave::of(run, across, *cell).filter(|_| past);
-    let parts = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::Narrow);
+    let apart = Deinterleave::of(run, across, *cell);
+    let parts = |src: *const u8| transpose::parts(run, across, src, *cell).map(Rows::narrow);
     if apart.is_none() && parts(*src).is_none() {
         return false;
     }
@@ -252,7 +253,7 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
         unsafe {
             let (src, dst) = (src.offset(from), dst.offset(to));
             if let Some(apart) = &apart {
-                apart.stream(src, across.size, dst, run.dst);
+                apart.write(src, across.size, dst, run.dst, past);
             } else if let Some(parts) = parts(src) {
                 parts.write(run.size, dst, past);
             }
@@ -455,7 +456,7 @@ impl Job<'_> {
         for i in 0..at.block[0].size as isize {
             let start = start.wrapping_offset(i * gap);
             for edge in [start, start.wrapping_add(bytes)] {
-                if edge as usize % 64 != 0 {
+                if !(edge as usize).is_multiple_of(64) {
                     ahead::prefetch(edge);
                 }
             }

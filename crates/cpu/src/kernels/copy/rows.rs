@@ -10,7 +10,6 @@ use crate::kernels::loops::Shared;
 use crate::kernels::threads;
 use core::mem::MaybeUninit;
 use core::ops::Range;
-use smallvec::SmallVec;
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
@@ -24,9 +23,9 @@ const SHARES: usize = 4;
 /// Parts that make up rows, and how these reach the output.
 pub(crate) enum Rows {
     /// By whole lines, straight.
-    Lines(SmallVec<[Part; 16]>),
+    Lines(Vec<Part>),
     /// Put together near.
-    Narrow(Interleave),
+    Narrow(Box<Interleave>),
 }
 
 // SAFETY: the parts are only read.
@@ -34,12 +33,17 @@ unsafe impl Sync for Rows {}
 
 impl Rows {
     /// Parts for an output at `dst`, none of them empty; none where there is no good way to write them.
-    pub(crate) fn of(parts: SmallVec<[Part; 16]>, dst: *const u8) -> Option<Rows> {
+    pub(crate) fn of(parts: Vec<Part>, dst: *const u8) -> Option<Rows> {
         let whole = |part: &Part| part.bytes.is_multiple_of(LINE);
         if !parts.iter().all(whole) || dst.align_offset(LINE) != 0 {
-            return Interleave::of(&parts).map(Rows::Narrow);
+            return Interleave::of(&parts).map(Rows::narrow);
         }
         (row(&parts) <= LONGEST).then_some(Rows::Lines(parts))
+    }
+
+    /// Parts to put together near.
+    pub(crate) fn narrow(parts: Interleave) -> Rows {
+        Rows::Narrow(Box::new(parts))
     }
 
     /// Writes `count` rows to `dst`, past the caches or not.

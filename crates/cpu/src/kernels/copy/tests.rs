@@ -204,6 +204,24 @@ fn transposes_of_every_width_copy_like_the_index_loop() {
 }
 
 #[test]
+fn planes_of_few_rows_or_columns_turn_like_the_index_loop() {
+    for width in WIDTHS {
+        for few in [2, 3, 5, 7, 13] {
+            // Large planes, each for all threads, and small ones.
+            for (planes, long) in [(2, 300_001 / (few * width)), (40, 301)] {
+                for sizes in [[planes, long, few], [planes, few, long]] {
+                    let to = nested(&sizes, &[0, 1, 2], &[0; 3]);
+                    let from = nested(&sizes, &[0, 2, 1], &[2, 0, 0]);
+                    for path in PATHS {
+                        check(&sizes, &from, &to, width, path);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn permutations_of_three_axes_copy_like_the_index_loop() {
     let sizes = [24, 33, 520];
     for order in [

@@ -37,16 +37,8 @@ fn cells_of_short_runs_go_to_rows_of_their_own_and_nothing_else_is_written() {
         }
         for past in [false, true] {
             let mut found = vec![0xa5; cells * pitch];
-            let dst = found.as_mut_ptr();
             // SAFETY: both axes reach what was made for them (K1, K3, K4).
-            unsafe {
-                if past {
-                    how.stream(src.as_ptr(), count, dst, run.dst);
-                } else {
-                    let to: To = (0..cells).map(|j| dst.wrapping_add(j * pitch)).collect();
-                    how.runs(src.as_ptr(), count, &to);
-                }
-            }
+            unsafe { how.write(src.as_ptr(), count, found.as_mut_ptr(), run.dst, past) };
             assert!(
                 found == expected,
                 "seed {SEED}: {count} runs of {cells} cells of {cell} bytes, {stride} apart, past: {past}"
