@@ -17,7 +17,6 @@ use super::loops::{Loops, Shared, WORTH_THREADS, in_pieces};
 
 mod direct;
 mod few;
-mod lines;
 mod mover;
 mod places;
 mod strip;

@@ -17,6 +17,7 @@ pub mod concat;
 pub mod copy;
 pub mod gather;
 pub mod index;
+mod lines;
 pub(crate) mod loops;
 pub mod reduce;
 #[cfg(test)]

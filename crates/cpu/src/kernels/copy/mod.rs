@@ -24,7 +24,7 @@ mod transpose;
 #[cfg(test)]
 mod tests;
 
-use super::{Block, BlockMut, threads};
+use super::{Block, BlockMut, lines, threads};
 use ahead::Ahead;
 use collapse::{Axes, Axis, Simplest};
 use core::mem::MaybeUninit;
@@ -484,17 +484,30 @@ impl Job<'_> {
                 let src = stage.offset(i as isize * pitch);
                 let dst = dst.offset(i as isize * gap);
                 let Some(coming) = coming.as_mut() else {
-                    self.write(src, dst, bytes);
+                    self.write_built(src, dst, bytes);
                     continue;
                 };
                 // The first piece ends on a line, so that no other line is written in parts.
                 let mut end = (PIECE + dst.align_offset(64)).min(bytes);
                 let mut start = 0;
                 while start < bytes {
-                    self.write(src.add(start), dst.add(start), end - start);
+                    self.write_built(src.add(start), dst.add(start), end - start);
                     coming.bring(i * bytes + end, rows * bytes);
                     (start, end) = (end, (end + PIECE).min(bytes));
                 }
+            }
+        }
+    }
+
+    /// Writes one stretch of the output from what was built.
+    #[inline]
+    unsafe fn write_built(&self, src: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: passed on unchanged (K1, K3, K4).
+        unsafe {
+            if self.plan.stream {
+                stream::stream(src, dst, bytes);
+            } else {
+                lines::copy_near(src, dst, bytes);
             }
         }
     }

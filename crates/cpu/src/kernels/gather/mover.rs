@@ -6,11 +6,12 @@
 use std::ops::Range;
 
 use super::direct::Place;
-use super::lines;
+
 use super::strip::Offsets;
 use super::words::{Words, words_of};
 use crate::kernels::copy::stream;
 use crate::kernels::index::{Bounds, OUTSIDE, STRIP};
+use crate::kernels::lines;
 use crate::kernels::loops::{CACHED, Loops};
 
 /// How many lines of the source are on their way while others are moved.
