@@ -266,14 +266,10 @@ pub trait Engine: Sized {
         x: &Self::Value,
         rank: usize,
         axes: impl Fn(usize) -> Axis<Self::Size>,
-        (merged, runs): (usize, impl Fn(usize) -> Range<usize>),
+        merged: (usize, impl Fn(usize) -> Range<usize>),
         blame: impl Fn(Error) -> Error,
     ) -> Result<Self::Value> {
-        let seen = self.view(x, rank, axes).map_err(blame)?;
-        self.view(&self.copy(&seen)?, merged, |out| match runs(out) {
-            run if run.len() == 1 => Axis::Of(run.start),
-            run => Axis::Merge(run),
-        })
+        copied_then_merged(self, x, rank, axes, merged, blame)
     }
 
     /// The tensor with the elements it has now, to be read later: a copy where somebody else may write them meanwhile.
@@ -411,6 +407,23 @@ pub trait Engine: Sized {
                 .note("shape", tuple(&shape))
         })
     }
+}
+
+/// [`Engine::copy_merged`] by the primitives it stands for.
+#[inline]
+pub fn copied_then_merged<E: Engine>(
+    engine: &E,
+    x: &E::Value,
+    rank: usize,
+    axes: impl Fn(usize) -> Axis<E::Size>,
+    (merged, runs): (usize, impl Fn(usize) -> Range<usize>),
+    blame: impl Fn(Error) -> Error,
+) -> Result<E::Value> {
+    let seen = engine.view(x, rank, axes).map_err(blame)?;
+    engine.view(&engine.copy(&seen)?, merged, |out| match runs(out) {
+        run if run.len() == 1 => Axis::Of(run.start),
+        run => Axis::Merge(run),
+    })
 }
 
 /// Tensors with a new axis of size 1, along which they can stand one after another.

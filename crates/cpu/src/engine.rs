@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use stridewise_core::engine::{Along, Engine};
+use stridewise_core::engine::{Along, Engine, copied_then_merged};
 use stridewise_core::layout::Seen;
 use stridewise_core::params::{Extent, Mode, Scalar};
 use stridewise_core::rules::{bad_index, runs_len};
@@ -285,6 +285,10 @@ impl Engine for Cpu {
             .map_err(&blame)?;
         if !whole {
             return Err(blame(Error::shape("a merge is no part of such a view")));
+        }
+        if seen.end() == 0 {
+            // The strides of what is empty are those of every engine.
+            return copied_then_merged(self, x, rank, axes, merged, blame);
         }
         Primitives(&Pool).copy_merged(x, &seen, merged, blame)
     }
