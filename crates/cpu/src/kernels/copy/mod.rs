@@ -198,8 +198,9 @@ unsafe impl Sync for Job<'_> {}
 /// line, so that small copies do not pay for the staging area.
 #[inline(never)]
 unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
+    let past = total >= plan::stays_in_order(cache) || !plan::stays(&simple.axes, total, cache);
     // SAFETY: the caller's.
-    if bytes >= THREADED && unsafe { few_rows(simple, !plan::stays(&simple.axes, total, cache)) } {
+    if bytes >= THREADED && unsafe { few_rows(simple, past) } {
         return;
     }
     let plan = Plan::new(simple, bytes, total, cache);
@@ -484,30 +485,17 @@ impl Job<'_> {
                 let src = stage.offset(i as isize * pitch);
                 let dst = dst.offset(i as isize * gap);
                 let Some(coming) = coming.as_mut() else {
-                    self.write_built(src, dst, bytes);
+                    self.write(src, dst, bytes);
                     continue;
                 };
                 // The first piece ends on a line, so that no other line is written in parts.
                 let mut end = (PIECE + dst.align_offset(64)).min(bytes);
                 let mut start = 0;
                 while start < bytes {
-                    self.write_built(src.add(start), dst.add(start), end - start);
+                    self.write(src.add(start), dst.add(start), end - start);
                     coming.bring(i * bytes + end, rows * bytes);
                     (start, end) = (end, (end + PIECE).min(bytes));
                 }
-            }
-        }
-    }
-
-    /// Writes one stretch of the output from what was built.
-    #[inline]
-    unsafe fn write_built(&self, src: *const u8, dst: *mut u8, bytes: usize) {
-        // SAFETY: passed on unchanged (K1, K3, K4).
-        unsafe {
-            if self.plan.stream {
-                stream::stream(src, dst, bytes);
-            } else {
-                lines::copy_near(src, dst, bytes);
             }
         }
     }
@@ -519,6 +507,8 @@ impl Job<'_> {
         unsafe {
             if self.plan.stream {
                 stream::stream(src, dst, bytes);
+            } else if bytes <= plan::NEAR {
+                lines::copy_near(src, dst, bytes);
             } else {
                 core::ptr::copy_nonoverlapping(src, dst, bytes);
             }

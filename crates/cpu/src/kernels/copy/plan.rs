@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// Bytes in a cache line.
 const LINE: usize = 64;
 /// Bytes of a block that is built or read once and written many times: most of the nearest cache.
-const NEAR: usize = 16 << 10;
+pub(super) const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
 /// Bytes along the source's run in a block that turns axes straight. The processor fetches on for a while where a run
@@ -35,6 +35,8 @@ const LONG_RUN: usize = 2 << 10;
 const BURST: usize = 32 << 10;
 /// Bytes in a row that such a block reads, where its runs are shorter.
 const SPAN: usize = 2 << 10;
+/// Rows of this many bytes and more are put one after another without much ado.
+const ROW: usize = 256;
 /// Cells of a block whose destination has holes.
 const HOLED: usize = 2 << 10;
 /// From this many bytes on, the source will hardly be in the nearer caches.
@@ -94,6 +96,11 @@ impl Plan {
     /// Cuts a copy into blocks: `bytes` of an output of `total`, with a last cache of `cache` bytes.
     pub(super) fn new(simple: &Simplest, bytes: usize, total: usize, cache: usize) -> Plan {
         let mut plan = Plan::choose(simple, !stays(&simple.axes, total, cache));
+        // What is built anew for each stretch has no time to wait for memory.
+        let again = plan.walks < plan.steps.len() && matches!(plan.how, Move::Staged | Move::Run);
+        if total >= stays_in_order(cache) && !again {
+            plan = Plan::choose(simple, true);
+        }
         plan.ahead = bytes >= AHEAD;
         plan
     }
@@ -160,8 +167,11 @@ impl Plan {
             let how = Move::Rows(axes[turn].dst);
             return Plan::cut(axes, &take, how, stream);
         }
-        greedy(&mut take, axes, packed, cell, NEAR);
         let repeated = axes.iter().any(|axis| axis.src == 0);
+        // Rows are quickly put one after another; what is made of narrow cells is worth keeping.
+        let rows = repeated && !stream && run && bytes >= ROW;
+        let near = if rows { NEAR / 4 } else { NEAR };
+        greedy(&mut take, axes, packed, cell, near);
         let how = if repeated || stream {
             Move::Staged
         } else {
@@ -221,15 +231,16 @@ impl Plan {
     }
 }
 
-/// Whether an output of `total` bytes stays in a cache of `cache` bytes with what is still to be read. A source that is read
-/// in order, or over and over, has little; one that is read here and there has lines that are wanted again. The bounds
-/// are where writing past the caches was measured to overtake.
+/// Whether an output of `total` bytes is written through a cache of `cache` bytes, with what is still to be read. A source
+/// that is read over and over is small, and an output a few times as large as the cache still finds part of itself there
+/// when its memory is used again; one that is read in order has little; one that is read here and there has lines that
+/// are wanted again. The bounds are where writing past the caches was measured to overtake.
 pub(super) fn stays(axes: &[Axis], total: usize, cache: usize) -> bool {
-    let in_order = axes.len() == 1 || axes.iter().any(|axis| axis.src == 0);
-    let most = if in_order {
-        stays_in_order(cache)
-    } else {
-        cache / 8 * 3
+    let repeated = axes.iter().any(|axis| axis.src == 0);
+    let most = match (repeated, axes.len()) {
+        (true, _) => cache.saturating_mul(4),
+        (false, 1) => stays_in_order(cache),
+        (false, _) => cache / 8 * 3,
     };
     total < most
 }
