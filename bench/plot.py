@@ -9,8 +9,8 @@ from work.case import MIB, OURS, PEERS
 
 COLOURS = {OURS: "#d9480f", "numpy": "#1971c2", "torch": "#e8a33d", "paddle": "#5c940d", "jax": "#9c36b5"}
 GREY = "#868e96"
-WIDTH = 960
-LEFT = 330
+WIDTH = 1060
+LEFT = 430
 FONT = 'font-family="sans-serif" font-size="12"'
 
 
@@ -90,6 +90,11 @@ def draw_views(results: list[Result]) -> str:
     return rows(results, "A call of a view operator from Python, nanoseconds: less is better", "ns", "ns")
 
 
+def titled(group: str, name: str) -> str:
+    """The name of a case with that of its group, unless it begins with it."""
+    return name if name.startswith(group) else f"{group}: {name}"
+
+
 def draw_speeds(results: list[Result]) -> str:
     """Of each kind of work a few cases."""
     shown = []
@@ -97,7 +102,7 @@ def draw_speeds(results: list[Result]) -> str:
         members = [result for result in results if result.group == group]
         every = max(1, len(members) // most)
         shown += [
-            Result(group, f"{group}: {one.name}"[:52], one.best, {}, one.moved, one.limit, one.part)
+            Result(group, titled(group, one.name), one.best, {}, one.moved, one.limit, one.part)
             for one in members[::every][:most]
         ]
     return rows(shown, "Bytes of the result in a second: more is better", "GB/s", "GB/s", "the machine's own")
@@ -114,7 +119,7 @@ def draw_growth(results: list[Result]) -> str:
     low, high = log10(min(times)), log10(max(times))
     first, last = log10(sizes[0]), log10(sizes[-1])
     for number, operator in enumerate(operators):
-        left = 40 + (number % per_line) * (panel_width + 20)
+        left = 40 + (number % per_line) * (panel_width + 50)
         top = 84 + (number // per_line) * (panel_height + 50)
 
         def place(size: int, took: float, left: float = left, top: float = top) -> tuple[float, float]:
