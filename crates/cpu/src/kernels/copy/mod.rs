@@ -198,7 +198,7 @@ unsafe impl Sync for Job<'_> {}
 /// line, so that small copies do not pay for the staging area.
 #[inline(never)]
 unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
-    let past = total >= plan::stays_in_order(cache) || !plan::stays(&simple.axes, total, cache);
+    let past = !plan::stays(&simple.axes, total, cache);
     // SAFETY: the caller's.
     if bytes >= THREADED && unsafe { few_rows(simple, past) } {
         return;

@@ -95,11 +95,17 @@ pub(super) struct Plan {
 impl Plan {
     /// Cuts a copy into blocks: `bytes` of an output of `total`, with a last cache of `cache` bytes.
     pub(super) fn new(simple: &Simplest, bytes: usize, total: usize, cache: usize) -> Plan {
-        let mut plan = Plan::choose(simple, !stays(&simple.axes, total, cache));
-        // What is built anew for each stretch has no time to wait for memory.
-        let again = plan.walks < plan.steps.len() && matches!(plan.how, Move::Staged | Move::Run);
-        if total >= stays_in_order(cache) && !again {
-            plan = Plan::choose(simple, true);
+        let past = !stays(&simple.axes, total, cache);
+        let mut plan = Plan::choose(simple, past);
+        if past && total < cache.saturating_mul(4) {
+            // What is written over and over goes through the caches: of an output a few times as large part is still there
+            // when its memory is used again. What is built anew for each stretch has no time to wait for memory.
+            let through = Plan::choose(simple, false);
+            if through.walks < through.steps.len()
+                && matches!(through.how, Move::Staged | Move::Run)
+            {
+                plan = through;
+            }
         }
         plan.ahead = bytes >= AHEAD;
         plan
@@ -231,16 +237,15 @@ impl Plan {
     }
 }
 
-/// Whether an output of `total` bytes is written through a cache of `cache` bytes, with what is still to be read. A source
-/// that is read over and over is small, and an output a few times as large as the cache still finds part of itself there
-/// when its memory is used again; one that is read in order has little; one that is read here and there has lines that
-/// are wanted again. The bounds are where writing past the caches was measured to overtake.
+/// Whether an output of `total` bytes stays in a cache of `cache` bytes with what is still to be read. A source that is
+/// read in order, or over and over, has little; one that is read here and there has lines that are wanted again. The
+/// bounds are where writing past the caches was measured to overtake.
 pub(super) fn stays(axes: &[Axis], total: usize, cache: usize) -> bool {
-    let repeated = axes.iter().any(|axis| axis.src == 0);
-    let most = match (repeated, axes.len()) {
-        (true, _) => cache.saturating_mul(4),
-        (false, 1) => stays_in_order(cache),
-        (false, _) => cache / 8 * 3,
+    let in_order = axes.len() == 1 || axes.iter().any(|axis| axis.src == 0);
+    let most = if in_order {
+        stays_in_order(cache)
+    } else {
+        cache / 8 * 3
     };
     total < most
 }
