@@ -25,13 +25,18 @@ fn has_vectors() -> bool {
 /// K1, K3 and K4 for both.
 #[inline]
 pub(super) unsafe fn copy_near(from: *const u8, to: *mut u8, bytes: usize) {
-    let lines = if has_vectors() { bytes / LINE } else { 0 };
-    let done = lines * LINE;
-    // SAFETY: the caller's; with lines there are vectors.
+    if !has_vectors() {
+        // SAFETY: the caller's.
+        return unsafe { from.copy_to_nonoverlapping(to, bytes) };
+    }
+    // No line of the target is written in two parts but the first and the last.
+    let head = to.align_offset(LINE).min(bytes);
+    let lines = (bytes - head) / LINE;
+    let done = head + lines * LINE;
+    // SAFETY: the caller's; there are vectors.
     unsafe {
-        if lines > 0 {
-            copy(from, to, lines);
-        }
+        from.copy_to_nonoverlapping(to, head);
+        copy(from.add(head), to.add(head), lines);
         from.add(done)
             .copy_to_nonoverlapping(to.add(done), bytes - done);
     }

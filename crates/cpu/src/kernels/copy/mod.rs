@@ -6,13 +6,15 @@
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
 //! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
-//! (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole.
+//! (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole; what repeats as a whole is written in order
+//! (`periodic`).
 
 pub(crate) mod ahead;
 mod collapse;
 mod deinterleave;
 mod few;
 pub(crate) mod interleave;
+mod periodic;
 mod plan;
 pub(crate) mod rows;
 mod straight;
@@ -30,6 +32,7 @@ use collapse::{Axes, Axis, Simplest};
 use core::mem::MaybeUninit;
 use deinterleave::Deinterleave;
 use few::Few;
+use periodic::Periodic;
 use plan::{Move, Plan};
 use rows::Rows;
 use smallvec::SmallVec;
@@ -202,6 +205,17 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
     // SAFETY: the caller's.
     if bytes >= THREADED && unsafe { few_rows(simple, past) } {
         return;
+    }
+    if past
+        && bytes >= THREADED
+        && let Some(periodic) = Periodic::of(simple, cache)
+    {
+        let first = periodic.first.bytes();
+        // SAFETY: the first stretch is part of the copy, and the rest follows once it is there.
+        return unsafe {
+            large(&periodic.first, first, first, cache);
+            periodic.go_on(bytes, !plan::partly_stays(total, cache));
+        };
     }
     let plan = Plan::new(simple, bytes, total, cache);
     let job = Job { plan, simple };

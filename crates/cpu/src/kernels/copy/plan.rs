@@ -5,6 +5,7 @@
 use super::collapse::{Axes, Axis, Simplest};
 use super::straight;
 use super::tile::SLACK;
+use crate::kernels::lines;
 use smallvec::SmallVec;
 
 /// Bytes in a cache line.
@@ -97,12 +98,14 @@ impl Plan {
     pub(super) fn new(simple: &Simplest, bytes: usize, total: usize, cache: usize) -> Plan {
         let past = !stays(&simple.axes, total, cache);
         let mut plan = Plan::choose(simple, past);
-        if past && total < cache.saturating_mul(4) {
-            // What is written over and over goes through the caches: of an output a few times as large part is still there
-            // when its memory is used again. What is built anew for each stretch has no time to wait for memory.
+        if past && partly_stays(total, cache) {
+            // What is written over and over goes through the caches. What is built anew for each stretch has no time to
+            // wait for memory.
             let through = Plan::choose(simple, false);
-            if through.walks < through.steps.len()
-                && matches!(through.how, Move::Staged | Move::Run)
+            let repeated = through.walks < through.steps.len();
+            if repeated && matches!(through.how, Move::Staged | Move::Run)
+                || cells_repeat(&simple.axes, simple.cell)
+                || row_repeats(&simple.axes) && through.how == Move::InPlace
             {
                 plan = through;
             }
@@ -130,13 +133,18 @@ impl Plan {
             bursts(&mut take, axes, cell);
             return Plan::cut(axes, &take, Move::Lines, stream);
         }
-        if run && axes[last].size * cell >= LONG_RUN {
+        if run && !stream && row_repeats(axes) && lines::are_worth_it(bytes) {
+            greedy(&mut take, axes, packed.max(last - 1), cell, TURN);
+            return Plan::cut(axes, &take, Move::InPlace, false);
+        }
+        if run && bytes >= LONG_RUN {
             let repeated = axes.iter().any(|axis| axis.src == 0);
             let limit = if repeated { NEAR } else { TURN };
             greedy(&mut take, axes, last, cell, limit);
             return Plan::cut(axes, &take, Move::Run, stream);
         }
-        if let Some(turn) = turned(axes, packed, cell) {
+        let spread = !stream && cells_repeat(axes, cell);
+        if !spread && let Some(turn) = turned(axes, packed, cell) {
             if stream
                 && straight::fits(axes, turn, simple.dst, cell)
                 && let Some(run) = strip(axes[turn], axes[axes.len() - 1], cell)
@@ -178,7 +186,7 @@ impl Plan {
         let rows = repeated && !stream && run && bytes >= ROW;
         let near = if rows { NEAR / 4 } else { NEAR };
         greedy(&mut take, axes, packed, cell, near);
-        let how = if repeated || stream {
+        let how = if !spread && (repeated || stream) {
             Move::Staged
         } else {
             Move::InPlace
@@ -250,6 +258,22 @@ pub(super) fn stays(axes: &[Axis], total: usize, cache: usize) -> bool {
     total < most
 }
 
+/// Whether part of an output of `total` bytes is still in a cache of `cache` bytes when its memory is used again.
+pub(super) fn partly_stays(total: usize, cache: usize) -> bool {
+    total < cache.saturating_mul(4)
+}
+
+/// Whether each cell is repeated for a line of the output and longer.
+fn cells_repeat(axes: &[Axis], cell: usize) -> bool {
+    let last = axes.last();
+    last.is_some_and(|axis| axis.src == 0 && axis.size * cell >= LINE)
+}
+
+/// Whether what the last axis has is repeated before anything else comes.
+fn row_repeats(axes: &[Axis]) -> bool {
+    matches!(axes, [.., repeated, _] if repeated.src == 0)
+}
+
 /// How large an output may be to stay, of a source that is read in order.
 pub(super) fn stays_in_order(cache: usize) -> usize {
     cache / 4 * 3
@@ -319,7 +343,7 @@ fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
 }
 
 /// The first axis from which on the destination is packed.
-fn packed_from(axes: &[Axis], cell: usize) -> usize {
+pub(super) fn packed_from(axes: &[Axis], cell: usize) -> usize {
     let mut expected = cell as isize;
     let mut from = axes.len();
     for (i, axis) in axes.iter().enumerate().rev() {

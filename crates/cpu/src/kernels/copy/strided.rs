@@ -2,6 +2,7 @@
 //! for the blocks that larger copies are cut into, and for destinations with holes.
 
 use super::collapse::{Axes, Axis};
+use crate::kernels::lines;
 use crate::kernels::width::{Cell, with_cell};
 
 /// Runs at least this long, in bytes, are handed to `memcpy`; shorter ones cost more to call than to copy.
@@ -69,9 +70,15 @@ pub(super) unsafe fn copy(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usi
     if contiguous && (bytes >= RUN || outer.is_empty()) {
         // SAFETY: the last axis is a run of `bytes` on both sides at every index of the others (K1, K3, K4).
         return unsafe {
-            each(outer, src, dst, &mut |src, dst| {
-                core::ptr::copy_nonoverlapping(src, dst, bytes);
-            })
+            if lines::are_worth_it(bytes) {
+                each(outer, src, dst, &mut |src, dst| {
+                    lines::copy(src, dst, bytes / 64);
+                });
+            } else {
+                each(outer, src, dst, &mut |src, dst| {
+                    core::ptr::copy_nonoverlapping(src, dst, bytes);
+                });
+            }
         };
     }
     // SAFETY: whichever axis is innermost, the same cells are visited (K1, K3, K4).

@@ -16,7 +16,13 @@ impl Dice {
 #[derive(Clone, Copy, Debug)]
 enum Path {
     Public,
+    /// The output stays in the cache.
     Planned,
+    /// It is twice as large as the cache.
+    PartlyCached,
+    /// It is eight times as large.
+    Larger,
+    /// There is no cache.
     Streamed,
 }
 
@@ -91,12 +97,18 @@ fn check(sizes: &[usize], from: &[isize], to: &[isize], width: usize, path: Path
         };
         match path {
             Path::Public => copy(block, block_mut, width),
-            Path::Planned | Path::Streamed => {
+            path => {
                 let axes = sizes.iter().zip(from).zip(to);
                 let axes = axes.map(|((&size, &from), &to)| (size, from, to));
                 if let Some(simple) = collapse::simplest(block.start, start, width, axes) {
-                    let cache = matches!(path, Path::Planned).then_some(usize::MAX);
-                    large(&simple, simple.bytes(), 0, cache.unwrap_or(0));
+                    let bytes = simple.bytes();
+                    let cache = match path {
+                        Path::Streamed => 0,
+                        Path::PartlyCached => bytes / 2,
+                        Path::Larger => bytes / 8,
+                        _ => usize::MAX,
+                    };
+                    large(&simple, bytes, bytes, cache);
                 }
             }
         }
@@ -109,7 +121,13 @@ fn check(sizes: &[usize], from: &[isize], to: &[isize], width: usize, path: Path
 }
 
 const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
-const PATHS: [Path; 3] = [Path::Public, Path::Planned, Path::Streamed];
+const PATHS: [Path; 5] = [
+    Path::Public,
+    Path::Planned,
+    Path::PartlyCached,
+    Path::Larger,
+    Path::Streamed,
+];
 
 fn shuffled(dice: &mut Dice, n: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
@@ -244,8 +262,12 @@ fn permutations_of_three_axes_copy_like_the_index_loop() {
 
 #[test]
 fn repeats_of_every_width_copy_like_the_index_loop() {
-    let cases: [(&[usize], &[isize]); 9] = [
+    let cases: [(&[usize], &[isize]); 13] = [
         (&[7, 401, 37, 3], &[0, 3, 0, 1]),
+        (&[41, 301, 37, 3], &[0, 3, 0, 1]),
+        (&[41, 9001], &[0, 1]),
+        (&[3001, 35, 5], &[5, 0, 1]),
+        (&[70, 50, 128], &[128, 0, 1]),
         (&[64, 64, 64], &[64, 0, 1]),
         (&[5, 9000], &[0, 1]),
         (&[9000, 5], &[1, 0]),

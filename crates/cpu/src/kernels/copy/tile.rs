@@ -3,7 +3,7 @@
 
 use super::collapse::Axis;
 use super::strided::{self, each};
-use super::transpose;
+use super::{interleave, transpose};
 use crate::kernels::width::{Cell, with_cell};
 use core::mem::MaybeUninit;
 
@@ -37,6 +37,13 @@ pub(super) unsafe fn build(axes: &[Axis], src: *const u8, stage: *mut u8, cell: 
             with_cell!(cell, C => each(outer, src, stage, &mut |src, stage| {
                 spread::<C>(walk, copies, src, stage);
             }));
+        } else if let [run] = inner
+            && run.src == cell as isize
+            && group <= SLACK
+            && interleave::has_vectors()
+        {
+            // SAFETY: there are vectors, and the group is a run of the source (K1, K4).
+            wheels(outer, src, stage, group, copies);
         } else if group * copies < SHORT && !outer.is_empty() {
             strided::copy(axes, src, stage, cell);
         } else {
@@ -46,6 +53,37 @@ pub(super) unsafe fn build(axes: &[Axis], src: *const u8, stage: *mut u8, cell: 
             });
         }
     }
+}
+
+/// Repeats runs of `group` bytes, each `copies` times in a row: a vector is made of as many as it holds, and written over
+/// and over.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn wheels(outer: &[Axis], src: *const u8, stage: *mut u8, group: usize, copies: usize) {
+    use core::arch::x86_64::{
+        _mm512_loadu_si512, _mm512_maskz_loadu_epi8, _mm512_permutexvar_epi8, _mm512_storeu_si512,
+    };
+    let turns: [u8; SLACK] = core::array::from_fn(|i| (i % group) as u8);
+    let step = SLACK / group * group;
+    let read = u64::MAX >> (SLACK - group);
+    // SAFETY: no more than the group is read (K1, K4). Every write starts below the end of a row, and what it carries
+    // beyond is overwritten by the next row, or is slack (K3).
+    unsafe {
+        let turns = _mm512_loadu_si512(turns.as_ptr().cast());
+        each(outer, src, stage, &mut |src, stage| {
+            let run = _mm512_maskz_loadu_epi8(read, src.cast());
+            let wheel = _mm512_permutexvar_epi8(turns, run);
+            for at in (0..group * copies).step_by(step) {
+                _mm512_storeu_si512(stage.add(at).cast(), wheel);
+            }
+        });
+    }
+}
+
+/// Never called: there are no such vectors here.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn wheels(_: &[Axis], _: *const u8, _: *mut u8, _: usize, _: usize) {
+    unreachable!("only where bytes can be put anywhere");
 }
 
 /// Writes each cell along `walk` `copies` times in a row.
