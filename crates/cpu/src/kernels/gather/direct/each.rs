@@ -5,6 +5,10 @@ use stridewise_core::DType;
 use super::Pass;
 use crate::kernels::gather::mover::ask;
 use crate::kernels::index::Integer;
+use crate::kernels::loops::prefetch_once;
+
+/// Bytes in a cache line.
+const LINE: usize = 64;
 
 /// How many rows are on their way while others are moved.
 const AHEAD: usize = 192;
@@ -56,6 +60,9 @@ unsafe fn rows<I: Integer, W: Copy>(
     };
     let asked = count.saturating_sub(AHEAD);
     for i in 0..asked {
+        if i.is_multiple_of(LINE / size_of::<I>()) {
+            prefetch_once(index.wrapping_add(i + 2 * AHEAD).cast());
+        }
         let soon = source.wrapping_add(cell(i + AHEAD)).cast::<u8>();
         ask(soon);
         // Such rows may go on in another line.

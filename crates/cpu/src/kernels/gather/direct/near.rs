@@ -27,7 +27,10 @@ pub(super) fn pass(dtype: DType, width: usize) -> Option<Pass> {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use crate::kernels::loops::prefetch;
+    use crate::kernels::loops::{prefetch, prefetch_once};
+
+    /// How many indices are on their way.
+    const INDEX_AHEAD: usize = 256;
 
     /// Eight indices at a time. A cell is outside if it is negative, or if the last minus it is.
     macro_rules! passes {
@@ -49,6 +52,7 @@ mod avx2 {
                 let (last, end) = ($set(n as $index - 1), $set(end as $index));
                 let mut done = 0;
                 while done + 8 <= count {
+                    prefetch_once(index.wrapping_add(done + INDEX_AHEAD).cast());
                     if !ahead.is_null() {
                         prefetch(ahead.wrapping_add(done * size_of::<$word>()));
                     }
