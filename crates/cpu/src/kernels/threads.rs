@@ -76,10 +76,10 @@ pub(crate) fn count() -> usize {
     rayon::current_num_threads().min(MOST.load(Ordering::Relaxed))
 }
 
-/// Runs `part` for each of `0..parts`, on all threads. This one takes parts from the start, and others join in as soon
-/// as they are awake; one that comes too late is not waited for.
+/// Runs `part` for each of `0..parts`, on as many threads as there are. This one takes parts from the start, and others
+/// join in as soon as they are awake; one that comes too late is not waited for.
 pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
-    let others = count() - usize::from(rayon::current_thread_index().is_some());
+    let others = count() - 1;
     let helpers = others.min(parts.saturating_sub(1));
     let place = place();
     if helpers == 0 || matches!(place, Place::Alone) {
@@ -205,6 +205,26 @@ mod tests {
         // From threads that would help as well, and within a part.
         rayon::join(|| (0..100).for_each(run), || (0..100).for_each(run));
         each(50, |_| run(50));
+    }
+
+    #[test]
+    fn the_caller_is_one_of_the_threads_that_work_is_shared_out_to() {
+        let inside = AtomicUsize::new(0);
+        let most = AtomicUsize::new(0);
+        for _ in 0..20 {
+            each(100 * count(), |_| {
+                let now = inside.fetch_add(1, Ordering::Relaxed) + 1;
+                most.fetch_max(now, Ordering::Relaxed);
+                (0..10_000).for_each(|_| hint::spin_loop());
+                inside.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        let most = most.into_inner();
+        assert!(
+            most <= count(),
+            "{most} parts at a time on {} threads",
+            count()
+        );
     }
 
     #[test]
