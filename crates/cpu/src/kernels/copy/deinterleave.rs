@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 /// Bytes in a cache line, and in a vector.
 const LINE: usize = 64;
 /// Bytes that are taken apart near before they are written.
-const NEAR: usize = 8 << 10;
+const NEAR: usize = 4 << 10;
 /// Shares of the runs for each thread, so that one that is late holds up little.
 const SHARES: usize = 4;
 
