@@ -129,6 +129,8 @@ pub fn clip(size: usize, start: Option<isize>, stop: Option<isize>, step: isize)
     let stop = stop.map_or(far, clip);
     let distance = if step > 0 { stop - start } else { start - stop };
     let len = match usize::try_from(distance) {
+        // A division takes its time.
+        Ok(distance) if step == 1 => distance,
         Ok(distance) => distance.div_ceil(step.unsigned_abs().max(1)),
         Err(_) => 0,
     };

@@ -48,6 +48,35 @@ impl Cpu {
         Primitives(&Pool).gather_as(source, index, along, mode, finish)
     }
 
+    /// What `finish` makes of a copy as of [`Engine::copy_merged`]; nothing of one that is empty: its strides are those of
+    /// every engine.
+    #[doc(hidden)]
+    #[inline]
+    pub fn copy_merged_as<M>(
+        self,
+        x: &Tensor,
+        rank: usize,
+        axes: impl Fn(usize) -> Axis<usize>,
+        merged: (usize, impl Fn(usize) -> Range<usize>),
+        blame: impl Fn(Error) -> Error,
+        finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
+    ) -> Result<Option<M>> {
+        let (mut seen, width) = (Seen::new(), x.dtype().width());
+        let whole = x
+            .layout()
+            .see(&mut seen, width, &[], rank, |out| Ok(axes(out)))
+            .map_err(&blame)?;
+        if !whole {
+            return Err(blame(Error::shape("a merge is no part of such a view")));
+        }
+        if seen.end() == 0 {
+            return Ok(None);
+        }
+        Primitives(&Pool)
+            .copy_merged_as(x, &seen, merged, blame, finish)
+            .map(Some)
+    }
+
     /// Gathers into `out`, which must have the result's shape and dtype, be writable and alone in its
     /// memory. Nothing is written when the call fails.
     pub fn gather_into(
@@ -275,22 +304,14 @@ impl Engine for Cpu {
         x: &Tensor,
         rank: usize,
         axes: impl Fn(usize) -> Axis<usize>,
-        merged: (usize, impl Fn(usize) -> Range<usize>),
+        (count, runs): (usize, impl Fn(usize) -> Range<usize>),
         blame: impl Fn(Error) -> Error,
     ) -> Result<Tensor> {
-        let (mut seen, width) = (Seen::new(), x.dtype().width());
-        let whole = x
-            .layout()
-            .see(&mut seen, width, &[], rank, |out| Ok(axes(out)))
-            .map_err(&blame)?;
-        if !whole {
-            return Err(blame(Error::shape("a merge is no part of such a view")));
+        let done = |made: Unfinished<'_>| Ok(made.done());
+        match self.copy_merged_as(x, rank, &axes, (count, &runs), &blame, done)? {
+            Some(copy) => Ok(copy),
+            None => copied_then_merged(self, x, rank, axes, (count, runs), blame),
         }
-        if seen.end() == 0 {
-            // The strides of what is empty are those of every engine.
-            return copied_then_merged(self, x, rank, axes, merged, blame);
-        }
-        Primitives(&Pool).copy_merged(x, &seen, merged, blame)
     }
 
     fn as_it_is(&self, x: &Tensor) -> Result<Tensor> {

@@ -155,15 +155,16 @@ impl<R: Rooms> Primitives<'_, R> {
         Ok(made.done())
     }
 
-    /// As [`Engine::copy_merged`], of a view that has been seen.
+    /// What `finish` makes of a copy as of [`Engine::copy_merged`], of a view that has been seen.
     #[inline]
-    pub(crate) fn copy_merged(
+    pub(crate) fn copy_merged_as<M>(
         self,
         x: &Tensor,
         seen: &Seen,
         (rank, runs): (usize, impl Fn(usize) -> Range<usize>),
         blame: impl Fn(Error) -> Error,
-    ) -> Result<Tensor> {
+        finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
+    ) -> Result<M> {
         let start = x.start_of(seen).map_err(blame)?;
         let size = |run: Range<usize>| seen.axes()[run].iter().map(|axis| axis.0).product();
         let mut dims = Shape::new();
@@ -174,7 +175,7 @@ impl<R: Rooms> Primitives<'_, R> {
         // SAFETY: K1, K2: the view lies inside the storage, as was just seen, and K4 is T3; the result is new and has as
         // many elements, so K3 holds for it.
         unsafe { kernels::copy::pack(start, axes, made.start(), width) };
-        Ok(made.done())
+        finish(made)
     }
 
     /// As [`Engine::full`].

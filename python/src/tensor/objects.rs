@@ -164,6 +164,16 @@ impl<'py> Engine for Objects<'py> {
         (count, runs): (usize, impl Fn(usize) -> Range<usize>),
         blame: impl Fn(Error) -> Error,
     ) -> Result<Made<'py>> {
+        let at_once = || {
+            Cpu.copy_merged_as(tensor(x), rank, &axes, (count, &runs), &blame, |made| {
+                self.made(|| made.done())
+            })
+        };
+        if let Some(made) = at_once_if_small(&[tensor(x)], at_once)
+            && let Some(made) = made?
+        {
+            return Ok(made);
+        }
         self.object(self.moved(&[x], |inputs| {
             Cpu.copy_merged(inputs[0], rank, &axes, (count, &runs), &blame)
         }))
