@@ -101,11 +101,12 @@ def growth(results: list[Result]) -> str:
             for size in sizes
             if size >= MIB and size in there and there[size].limit in there[size].best
         ]
-        spread = ratio(max(large) / min(large)) if large else "-"
-        machine = ratio(max(own) / min(own)) if own else "-"
+        ours, machine = (max(times) / min(times) if times else None for times in (large, own))
+        beyond = ours / machine if ours and machine else None
         told = [f"{there[size].best[OURS] / size * 1024:.3g}" if size in there else "-" for size in sizes]
-        rows.append([operator, *told, spread, machine])
-    return markdown(["ns a KiB", *map(size_name, sizes), "most / least from 1 MiB", "the machine's own"], rows)
+        rows.append([operator, *told, *(ratio(part) if part else "-" for part in (ours, machine, beyond))])
+    last = ["most / least from 1 MiB", "the machine's own", "beyond it"]
+    return markdown(["ns a KiB", *map(size_name, sizes), *last], rows)
 
 
 def size_name(size: int) -> str:
