@@ -319,7 +319,8 @@ impl Layout {
         let mut offset = self.offset;
         // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
         let (mut inside, mut whole) = (self.end > 0, at.is_empty());
-        let (mut bytes, mut seen) = (width, 0u64);
+        // Whether there may be more elements than before.
+        let (mut grown, mut seen) = (false, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
             inside &= mark(&mut seen, axis) && index < old_dims[axis];
             offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
@@ -333,7 +334,10 @@ impl Layout {
                     inside &= mark(&mut seen, axis);
                     (old_dims[axis], old_strides[axis])
                 }
-                Axis::Fresh(size) => (size, 0),
+                Axis::Fresh(size) => {
+                    grown |= size > 1;
+                    (size, 0)
+                }
                 Axis::Slice {
                     of,
                     start,
@@ -349,6 +353,7 @@ impl Layout {
                     (len, stride.wrapping_mul(taken(step, len, old_dims[of])))
                 }
                 Axis::Split { of, len, inner } => {
+                    grown = true;
                     if of != splitting {
                         (splitting, spread) = (of, 0);
                         inside &= mark(&mut seen, of);
@@ -361,7 +366,10 @@ impl Layout {
                     (len, old_strides[of].wrapping_mul(inner as isize))
                 }
                 Axis::Stretch { of, len } => match old_dims[of] {
-                    1 => (len, 0),
+                    1 => {
+                        grown |= len > 1;
+                        (len, 0)
+                    }
                     size if size == len => {
                         inside &= mark(&mut seen, of);
                         (len, old_strides[of])
@@ -395,12 +403,15 @@ impl Layout {
                     )
                 }
             };
-            bytes = bytes.saturating_mul((*dim).max(1));
             inside &= *dim != 0;
         }
+        let addressable = || {
+            let bytes = |bytes: usize, &(dim, _): &(usize, isize)| bytes.saturating_mul(dim);
+            view.axes().iter().fold(width, bytes) <= isize::MAX as usize
+        };
         // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
         // is added up then is part of a sum that has been checked.
-        let end = match (inside && bytes <= isize::MAX as usize, whole) {
+        let end = match (inside && (!grown || addressable()), whole) {
             (true, true) => Some(self.end),
             (true, false) => {
                 let far = |&(dim, stride): &(usize, isize)| (dim as isize - 1).wrapping_mul(stride);

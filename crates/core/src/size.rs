@@ -130,7 +130,7 @@ pub fn clip(size: usize, start: Option<isize>, stop: Option<isize>, step: isize)
     let distance = if step > 0 { stop - start } else { start - stop };
     let len = match usize::try_from(distance) {
         // A division takes its time.
-        Ok(distance) if step == 1 => distance,
+        Ok(distance) if step.unsigned_abs() == 1 => distance,
         Ok(distance) => distance.div_ceil(step.unsigned_abs().max(1)),
         Err(_) => 0,
     };
