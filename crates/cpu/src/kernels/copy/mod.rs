@@ -2,7 +2,7 @@
 //! view real (repeat, permute, flip, contiguous) and what fills a part of a larger output (concat).
 //!
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
-//! and each block is moved by the loop that suits it: a run, plain strided loops (`strided`), squares
+//! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
 //! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
@@ -10,7 +10,9 @@
 //! (`periodic`).
 
 pub(crate) mod ahead;
+mod blocks;
 mod collapse;
+mod cursor;
 mod deinterleave;
 mod few;
 pub(crate) mod interleave;
@@ -26,24 +28,19 @@ mod transpose;
 #[cfg(test)]
 mod tests;
 
-use super::{Block, BlockMut, lines, threads};
-use ahead::Ahead;
-use collapse::{Axes, Axis, Simplest};
-use core::mem::MaybeUninit;
+use super::{Block, BlockMut, threads};
+use blocks::Job;
+use collapse::Simplest;
 use deinterleave::Deinterleave;
 use few::Few;
 use periodic::Periodic;
-use plan::{Move, Plan};
+use plan::Plan;
 use rows::Rows;
-use smallvec::SmallVec;
-use strided::each;
 
 /// Up to this many bytes, planning costs more than it saves.
 const SMALL: usize = 1 << 10;
 /// From this many bytes on, waking other threads pays.
 const THREADED: usize = 256 << 10;
-/// Bytes written between looks at the next source.
-const PIECE: usize = 1 << 10;
 /// Parts per thread, so that a thread that is late holds up little.
 const PARTS: usize = 4;
 
@@ -188,15 +185,6 @@ pub unsafe fn fill(dst: *mut u8, pattern: &[u8], count: usize) {
     unsafe { copy(src, dst, pattern.len()) }
 }
 
-/// A copy on its way to several threads.
-struct Job<'a> {
-    plan: Plan,
-    simple: &'a Simplest,
-}
-
-// SAFETY: the source is only read, and threads write blocks that share no cell (K3).
-unsafe impl Sync for Job<'_> {}
-
 /// A copy worth planning, streamed when an output of `total` bytes is too large for a last cache of `cache`. Out of
 /// line, so that small copies do not pay for the staging area.
 #[inline(never)]
@@ -275,313 +263,4 @@ unsafe fn few_rows(simple: &Simplest, past: bool) -> bool {
         }
     }
     true
-}
-
-/// Where blocks are built, and where sources are made compact.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Stage<const BUILT: usize, const COMPACT: usize> {
-    built: [u8; BUILT],
-    compact: [u8; COMPACT],
-}
-
-impl Job<'_> {
-    /// Moves the blocks numbered `from` up to `to`.
-    unsafe fn blocks(&self, from: usize, to: usize) {
-        let Job { plan, simple } = self;
-        let mut at = Cursor::new(plan, from);
-        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3).
-        unsafe {
-            match plan.how {
-                // A small stage is quicker to have.
-                Move::Staged if !plan.ahead => {
-                    self.blocks_staged::<{ plan::SMALL_STAGE }, 0>(at, to - from);
-                }
-                Move::Staged | Move::Rows(_) => {
-                    self.blocks_staged::<{ plan::STAGE }, { ahead::COMPACT }>(at, to - from);
-                }
-                Move::Straight => self.blocks_straight(at, to - from),
-                Move::Lines => self.blocks_of_lines(at, to - from),
-                Move::InPlace => {
-                    for _ in from..to {
-                        let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
-                        if !transpose::copy(&at.block, src, dst, simple.cell) {
-                            strided::copy(&at.block, src, dst, simple.cell);
-                        }
-                        at.advance(plan);
-                    }
-                }
-                Move::Run => {
-                    for _ in from..to {
-                        let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
-                        self.write(src, dst, at.block[0].size * simple.cell);
-                        at.advance(plan);
-                    }
-                }
-            }
-        }
-        if plan.stream {
-            stream::fence();
-        }
-    }
-
-    /// Moves `count` blocks from the cursor on, each built in a staging area first. Nothing is made compact
-    /// unless the plan looks ahead.
-    #[inline(never)]
-    unsafe fn blocks_staged<const BUILT: usize, const COMPACT: usize>(
-        &self,
-        mut at: Cursor,
-        count: usize,
-    ) {
-        let Job { plan, simple } = self;
-        let mut memory = MaybeUninit::<Stage<BUILT, COMPACT>>::uninit();
-        let memory = memory.as_mut_ptr();
-        // SAFETY: the memory is ours alone, and only raw pointers into it are made.
-        let (stage, compact) = unsafe {
-            (
-                (&raw mut (*memory).built).cast::<u8>(),
-                (&raw mut (*memory).compact).cast::<u8>(),
-            )
-        };
-        let ahead = |at: &Cursor| {
-            let src = simple.src.wrapping_offset(at.src);
-            Ahead::of(&at.block, src, simple.cell, compact)
-        };
-        let mut coming = plan.ahead.then(|| ahead(&at));
-        let mut built = false;
-        for left in (0..count).rev() {
-            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and the
-            // stage is as large as plans assume. What is built for a whole block starts with what any cut
-            // of a repeated axis needs. The compact area is free again once the block is built.
-            unsafe {
-                if plan.stream {
-                    self.ask_for_edges(&at);
-                }
-                if !built {
-                    let (block, src) = match coming.take() {
-                        Some(coming) => coming.finish(),
-                        None => (at.block.clone(), simple.src.offset(at.src)),
-                    };
-                    tile::build(&self.whole(block), src, stage, simple.cell);
-                }
-                let block = at.block.clone();
-                let dst = simple.dst.offset(at.dst);
-                let new_source = at.advance(plan);
-                if plan.ahead && new_source && left > 0 {
-                    coming = Some(ahead(&at));
-                }
-                built = !new_source;
-                self.write_stage(stage, dst, &block, coming.as_mut());
-            }
-        }
-    }
-
-    /// Moves `count` blocks from the cursor on, each turned straight into the output, and brings the next source near
-    /// meanwhile.
-    #[inline(never)]
-    unsafe fn blocks_straight(&self, mut at: Cursor, count: usize) {
-        let Job { plan, simple } = self;
-        let mut memory = MaybeUninit::<Stage<0, { ahead::COMPACT }>>::uninit();
-        let compact = memory.as_mut_ptr().cast::<u8>();
-        let ahead = |at: &Cursor| {
-            let src = simple.src.wrapping_offset(at.src);
-            Ahead::of(&at.block, src, simple.cell, compact)
-        };
-        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The compact area
-        // is free again once its block is turned.
-        unsafe {
-            let mut coming = Some(ahead(&at));
-            if let Some(first) = &mut coming {
-                first.bring(1, 1);
-            }
-            for left in (0..count).rev() {
-                let dst = simple.dst.offset(at.dst);
-                let (block, src) = match coming.take() {
-                    Some(coming) => coming.finish(),
-                    None => (at.block.clone(), simple.src.offset(at.src)),
-                };
-                at.advance(plan);
-                coming = (left > 0).then(|| ahead(&at));
-                straight::copy(&block, src, dst, simple.cell, |part, parts| {
-                    if let Some(coming) = &mut coming {
-                        coming.bring(part, parts);
-                    }
-                });
-            }
-        }
-    }
-
-    /// Moves `count` blocks from the cursor on, of runs that are whole lines, and brings the next source near meanwhile.
-    #[inline(never)]
-    unsafe fn blocks_of_lines(&self, mut at: Cursor, count: usize) {
-        let Job { plan, simple } = self;
-        for left in (0..count).rev() {
-            let block = at.block.clone();
-            let Some((run, outer)) = block.split_last() else {
-                return;
-            };
-            let lines = run.size * simple.cell / 64;
-            let total = outer.iter().fold(lines, |lines, axis| lines * axis.size);
-            let (mut done, mut told) = (0, 0);
-            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
-            // whole lines, from a line of the output on (K4).
-            unsafe {
-                let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
-                at.advance(plan);
-                let next = simple.src.wrapping_offset(at.src);
-                let nowhere = core::ptr::null_mut();
-                let mut coming =
-                    (left > 0).then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
-                each(outer, src, dst, &mut |src, dst| {
-                    stream::lines(src, dst, lines);
-                    done += lines;
-                    if (done - told) * 64 >= PIECE || done == total {
-                        told = done;
-                        if let Some(coming) = &mut coming {
-                            coming.bring(done, total);
-                        }
-                    }
-                });
-            }
-        }
-    }
-
-    /// The block to build for `block` and the blocks that follow it without a change of source: where a
-    /// repeated axis is cut, all of it.
-    fn whole(&self, mut block: Axes) -> Axes {
-        for (axis, whole) in block.iter_mut().zip(&self.plan.block) {
-            if axis.src == 0 {
-                axis.size = whole.size;
-            }
-        }
-        block
-    }
-
-    /// Asks for the lines that rows of the output share with what is around them: those are not written past the caches,
-    /// and whatever is written after them would have to wait until they have come.
-    fn ask_for_edges(&self, at: &Cursor) {
-        let Move::Rows(gap) = self.plan.how else {
-            return;
-        };
-        let bytes = match at.block.get(1) {
-            Some(axis) => axis.size * axis.dst as usize,
-            None => self.simple.cell,
-        };
-        let start = self.simple.dst.wrapping_offset(at.dst);
-        for i in 0..at.block[0].size as isize {
-            let start = start.wrapping_offset(i * gap);
-            for edge in [start, start.wrapping_add(bytes)] {
-                if !(edge as usize).is_multiple_of(64) {
-                    ahead::prefetch(edge);
-                }
-            }
-        }
-    }
-
-    /// Writes out the built cells of `block`, and brings the next source near meanwhile.
-    unsafe fn write_stage(
-        &self,
-        stage: *const u8,
-        dst: *mut u8,
-        block: &[Axis],
-        mut coming: Option<&mut Ahead>,
-    ) {
-        let (rows, gap, pitch, row) = match self.plan.how {
-            Move::Rows(gap) => (block[0].size, gap, block[0].dst, &block[1..]),
-            _ => (1, 0, 0, block),
-        };
-        let bytes = row
-            .first()
-            .map_or(self.simple.cell, |axis| axis.size * axis.dst as usize);
-        for i in 0..rows {
-            // SAFETY: the row was built at `pitch` and belongs at `gap` from the one before (K1, K3, K4).
-            unsafe {
-                let src = stage.offset(i as isize * pitch);
-                let dst = dst.offset(i as isize * gap);
-                let Some(coming) = coming.as_mut() else {
-                    self.write(src, dst, bytes);
-                    continue;
-                };
-                // The first piece ends on a line, so that no other line is written in parts.
-                let mut end = (PIECE + dst.align_offset(64)).min(bytes);
-                let mut start = 0;
-                while start < bytes {
-                    self.write(src.add(start), dst.add(start), end - start);
-                    coming.bring(i * bytes + end, rows * bytes);
-                    (start, end) = (end, (end + PIECE).min(bytes));
-                }
-            }
-        }
-    }
-
-    /// Writes one stretch of the output.
-    #[inline]
-    unsafe fn write(&self, src: *const u8, dst: *mut u8, bytes: usize) {
-        // SAFETY: passed on unchanged (K1, K3, K4).
-        unsafe {
-            if self.plan.stream {
-                stream::stream(src, dst, bytes);
-            } else if bytes <= plan::NEAR {
-                lines::copy_near(src, dst, bytes);
-            } else {
-                core::ptr::copy_nonoverlapping(src, dst, bytes);
-            }
-        }
-    }
-}
-
-/// Where one block starts, and the axes it has there.
-struct Cursor {
-    index: SmallVec<[usize; 8]>,
-    /// Bytes from the start of the copy.
-    src: isize,
-    dst: isize,
-    block: Axes,
-}
-
-impl Cursor {
-    /// The block with the given number.
-    fn new(plan: &Plan, number: usize) -> Cursor {
-        let mut index = SmallVec::from_elem(0, plan.steps.len());
-        let mut left = number;
-        for (step, index) in plan.steps.iter().zip(&mut index).rev() {
-            *index = left % step.count;
-            left /= step.count;
-        }
-        let mut cursor = Cursor {
-            index,
-            src: 0,
-            dst: 0,
-            block: plan.block.clone(),
-        };
-        cursor.locate(plan);
-        cursor
-    }
-
-    /// Goes on to the next block, and says whether it reads another part of the source.
-    fn advance(&mut self, plan: &Plan) -> bool {
-        let mut new_source = false;
-        for (i, (step, index)) in plan.steps.iter().zip(&mut self.index).enumerate().rev() {
-            new_source |= i < plan.walks;
-            *index += 1;
-            if *index < step.count {
-                break;
-            }
-            *index = 0;
-        }
-        self.locate(plan);
-        new_source
-    }
-
-    fn locate(&mut self, plan: &Plan) {
-        (self.src, self.dst) = (0, 0);
-        for (step, &index) in plan.steps.iter().zip(&self.index) {
-            self.src += index as isize * step.src;
-            self.dst += index as isize * step.dst;
-            if let Some((axis, rest)) = step.cut {
-                let whole = plan.block[axis].size;
-                self.block[axis].size = if index + 1 < step.count { whole } else { rest };
-            }
-        }
-    }
 }
