@@ -40,6 +40,8 @@ fn steps() -> Vec<Step> {
                 "--locked",
                 "--manifest-path",
                 "bench/rust/Cargo.toml",
+                "--",
+                "--write",
             ]),
         ),
         Step::check("mpi", mpi::bench),

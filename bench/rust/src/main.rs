@@ -14,6 +14,7 @@ use seen::Outcome;
 
 mod bench;
 mod large;
+mod page;
 mod report;
 mod seen;
 mod small;
@@ -26,6 +27,7 @@ Times Stridewise beside ndarray and candle-core.
   --only NAME   only rows whose names contain NAME; may be given several times
   --rounds N    rounds for the large rows, four times as many for calls (7)
   --json FILE   writes the numbers as JSON, too
+  --write       writes the tables of docs/performance.md
 ";
 
 fn main() -> ExitCode {
@@ -44,12 +46,16 @@ fn main() -> ExitCode {
 }
 
 fn all() -> Outcome {
-    let (mut only, mut rounds, mut file) = (Vec::new(), 7, None);
+    let (mut only, mut rounds, mut file, mut write) = (Vec::new(), 7, None, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
         if matches!(flag.as_str(), "-h" | "--help") {
             io::Write::write_all(&mut io::stdout(), HELP.as_bytes())?;
             return Ok(());
+        }
+        if flag == "--write" {
+            write = true;
+            continue;
         }
         let mut value = || arguments.next().ok_or(format!("{flag} needs a value"));
         match flag.as_str() {
@@ -68,6 +74,9 @@ fn all() -> Outcome {
     small::rows(&mut bench)?;
     large::rows(&mut bench)?;
     bench.report.summary()?;
+    if write {
+        page::write(&bench.report.lines)?;
+    }
     match file {
         Some(file) => Ok(std::fs::write(file, bench.report.json())?),
         None => Ok(()),

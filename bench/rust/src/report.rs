@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::bench::{Kind, Peer};
 use crate::bench::BYTES;
+use crate::bench::{Kind, Peer};
 use crate::seen::Outcome;
 
 impl Kind {
-    fn columns(self) -> &'static [Peer] {
+    pub(crate) fn columns(self) -> &'static [Peer] {
         match self {
             Kind::Call => &[Peer::Owned, Peer::Borrowed, Peer::Static, Peer::Candle],
             Kind::Large => &[Peer::Owned, Peer::Existing, Peer::Candle],
         }
     }
 
-    fn unit(self) -> (&'static str, f64) {
+    pub(crate) fn unit(self) -> (&'static str, f64) {
         match self {
             Kind::Call => ("ns", 1e9),
             Kind::Large => ("ms", 1e3),
@@ -36,7 +36,7 @@ impl Peer {
         }
     }
 
-    fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Peer::Owned => "ndarray",
             Peer::Borrowed => "nd. borrowed",
@@ -47,17 +47,17 @@ impl Peer {
     }
 
     /// Shown, but not what a result of ours is held to.
-    fn is_information(self) -> bool {
+    pub(crate) fn is_information(self) -> bool {
         matches!(self, Peer::Static | Peer::Existing)
     }
 }
 
 /// A row that has been timed, in seconds.
 pub(crate) struct Line {
-    kind: Kind,
-    name: String,
-    ours: f64,
-    of_copy: Option<f64>,
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    pub(crate) ours: f64,
+    pub(crate) of_copy: Option<f64>,
     peers: Vec<(Peer, f64)>,
 }
 
@@ -87,9 +87,18 @@ impl Line {
         }
     }
 
-    fn of(&self, peer: Peer) -> Option<f64> {
+    pub(crate) fn of(&self, peer: Peer) -> Option<f64> {
         let found = self.peers.iter().find(|(known, _)| *known == peer);
         found.map(|(_, took)| *took)
+    }
+
+    /// A time in the line's unit.
+    pub(crate) fn number(&self, took: f64) -> String {
+        let (_, factor) = self.kind.unit();
+        match self.kind {
+            Kind::Call => format!("{:.1}", took * factor),
+            Kind::Large => format!("{:.2}", took * factor),
+        }
     }
 
     fn json(&self) -> String {
@@ -114,7 +123,7 @@ impl Line {
 /// The table so far.
 #[derive(Default)]
 pub(crate) struct Report {
-    lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
     limits: Vec<(&'static str, Duration)>,
     table: Option<Kind>,
 }
@@ -125,10 +134,7 @@ impl Report {
         self.limits = vec![("the machine's fill", fill), ("the machine's copy", copy)];
         self.heading(Kind::Large)?;
         for (name, took) in &self.limits {
-            let (ms, part) = (
-                took.as_secs_f64() * 1e3,
-                copy.div_duration_f64(*took),
-            );
+            let (ms, part) = (took.as_secs_f64() * 1e3, copy.div_duration_f64(*took));
             writeln!(io::stdout(), "{name:<46}{ms:>8.2}{part:>8.2}")?;
         }
         Ok(())
@@ -160,18 +166,13 @@ impl Report {
     /// Prints a line and keeps it.
     pub(crate) fn line(&mut self, line: Line) -> Outcome {
         self.heading(line.kind)?;
-        let (_, factor) = line.kind.unit();
-        let number = |took: f64| match line.kind {
-            Kind::Call => format!("{:.1}", took * factor),
-            Kind::Large => format!("{:.2}", took * factor),
-        };
-        let mut text = format!("{:<46}{:>8}", line.name, number(line.ours));
+        let mut text = format!("{:<46}{:>8}", line.name, line.number(line.ours));
         if let Some(of_copy) = line.of_copy {
             let _ = write!(text, "{of_copy:>8.2}");
         }
         for &peer in line.kind.columns() {
             let (took, times) = match line.of(peer) {
-                Some(took) => (number(took), times(took / line.ours)),
+                Some(took) => (line.number(took), times(took / line.ours)),
                 None => ("-".to_owned(), String::new()),
             };
             let _ = write!(text, "{took:>8}{times:>6}");
@@ -230,7 +231,7 @@ impl Report {
 }
 
 /// A ratio in at most five characters.
-fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     match ratio {
         ..9.995 => format!("{ratio:.2}"),
         ..99.95 => format!("{ratio:.1}"),

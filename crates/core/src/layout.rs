@@ -345,6 +345,8 @@ impl Layout {
                     step,
                 } => {
                     inside &= mark(&mut seen, of) && is_part(start, len, step, old_dims[of]);
+                    // With a step of 0, which no operator gives.
+                    grown |= len > old_dims[of];
                     whole = false;
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {

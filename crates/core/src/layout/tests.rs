@@ -21,6 +21,33 @@ fn offsets_that_leave_the_address_space_are_errors() {
 }
 
 #[test]
+fn views_of_more_elements_than_can_be_addressed_are_errors() {
+    let cell = Layout::packed(4, &[1, 1]).expect("a layout");
+    let half = usize::MAX / 2;
+    let slice = |of, len, step| Axis::Slice {
+        of,
+        start: 0,
+        len,
+        step,
+    };
+    let split = |of, len| Axis::Split { of, len, inner: 0 };
+    let stretch = |of, len| Axis::Stretch { of, len };
+    for axes in [
+        [Axis::Fresh(half), Axis::Of(0)],
+        [Axis::Fresh(half), Axis::Fresh(half)],
+        [stretch(0, half), Axis::Of(1)],
+        [stretch(0, 1 << 32), stretch(1, 1 << 32)],
+        [split(0, half), Axis::Of(1)],
+        // A step of 0 stays where it is, and so inside.
+        [slice(0, half, 0), Axis::Of(1)],
+        [slice(0, (1 << 32) + 1, 0), slice(1, 1 << 32, 0)],
+    ] {
+        let view = cell.view(4, 2, |out| Ok(axes[out].clone()));
+        assert!(view.is_err(), "{axes:?}");
+    }
+}
+
+#[test]
 fn strides_of_empty_shapes_count_the_empty_axis_as_one() {
     assert_eq!(
         Layout::packed(4, &[4, 0, 16]).expect("a layout").strides(),

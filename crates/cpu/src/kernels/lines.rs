@@ -19,7 +19,7 @@ fn has_vectors() -> bool {
     false
 }
 
-/// Copies bytes that were just built, and so are near.
+/// Copies bytes that are in the caches: just built, or read over and over.
 ///
 /// # Safety
 /// K1, K3 and K4 for both.

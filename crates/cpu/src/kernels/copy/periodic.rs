@@ -30,7 +30,10 @@ impl Periodic {
         }
         let times = LONG.div_ceil(period);
         let mut first = simple.clone();
-        first.axes[0].size = times;
+        match times {
+            1 => drop(first.axes.remove(0)),
+            _ => first.axes[0].size = times,
+        }
         (times < outer.size).then(|| Periodic {
             period: times * period,
             first,

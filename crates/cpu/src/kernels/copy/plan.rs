@@ -53,7 +53,7 @@ pub(super) const SMALL_STAGE: usize = NEAR + SLACK;
 /// How a block reaches the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
-    /// Its cells are copied one by one to where they belong.
+    /// Its cells or runs are copied one by one to where they belong.
     InPlace,
     /// It is one run in the source too.
     Run,

@@ -5,7 +5,7 @@ use super::collapse::{Axes, Axis};
 use crate::kernels::lines;
 use crate::kernels::width::{Cell, with_cell};
 
-/// Runs at least this long, in bytes, are handed to `memcpy`; shorter ones cost more to call than to copy.
+/// Runs at least this long, in bytes, are copied whole; shorter ones cost more to call for than to copy.
 const RUN: usize = 32;
 
 /// Calls `body` with the source and destination at every index of `axes`, the last axis fastest.
