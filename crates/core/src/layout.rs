@@ -319,8 +319,8 @@ impl Layout {
         let mut offset = self.offset;
         // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
         let (mut inside, mut whole) = (self.end > 0, at.is_empty());
-        // Whether there may be more elements than before.
-        let (mut grown, mut seen) = (false, 0u64);
+        // The product of the sizes is below two to their bits together, which are quicker to add up than sizes to multiply.
+        let (mut bits, mut seen) = (bit_length(width), 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
             inside &= mark(&mut seen, axis) && index < old_dims[axis];
             offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
@@ -334,10 +334,7 @@ impl Layout {
                     inside &= mark(&mut seen, axis);
                     (old_dims[axis], old_strides[axis])
                 }
-                Axis::Fresh(size) => {
-                    grown |= size > 1;
-                    (size, 0)
-                }
+                Axis::Fresh(size) => (size, 0),
                 Axis::Slice {
                     of,
                     start,
@@ -345,8 +342,6 @@ impl Layout {
                     step,
                 } => {
                     inside &= mark(&mut seen, of) && is_part(start, len, step, old_dims[of]);
-                    // With a step of 0, which no operator gives.
-                    grown |= len > old_dims[of];
                     whole = false;
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
@@ -355,7 +350,6 @@ impl Layout {
                     (len, stride.wrapping_mul(taken(step, len, old_dims[of])))
                 }
                 Axis::Split { of, len, inner } => {
-                    grown = true;
                     if of != splitting {
                         (splitting, spread) = (of, 0);
                         inside &= mark(&mut seen, of);
@@ -368,10 +362,7 @@ impl Layout {
                     (len, old_strides[of].wrapping_mul(inner as isize))
                 }
                 Axis::Stretch { of, len } => match old_dims[of] {
-                    1 => {
-                        grown |= len > 1;
-                        (len, 0)
-                    }
+                    1 => (len, 0),
                     size if size == len => {
                         inside &= mark(&mut seen, of);
                         (len, old_strides[of])
@@ -405,15 +396,16 @@ impl Layout {
                     )
                 }
             };
+            bits += bit_length(*dim);
             inside &= *dim != 0;
         }
         let addressable = || {
             let bytes = |bytes: usize, &(dim, _): &(usize, isize)| bytes.saturating_mul(dim);
-            view.axes().iter().fold(width, bytes) <= isize::MAX as usize
+            bits < usize::BITS || view.axes().iter().fold(width, bytes) <= isize::MAX as usize
         };
         // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
         // is added up then is part of a sum that has been checked.
-        let end = match (inside && (!grown || addressable()), whole) {
+        let end = match (inside && addressable(), whole) {
             (true, true) => Some(self.end),
             (true, false) => {
                 let far = |&(dim, stride): &(usize, isize)| (dim as isize - 1).wrapping_mul(stride);
@@ -525,6 +517,12 @@ impl Extent {
         let reaches = offset.saturating_add(self.low) >= 0 && high < isize::MAX / width as isize;
         reaches.then_some(high as usize + 1)
     }
+}
+
+/// How many bits a number has: it is below that power of two.
+#[inline]
+fn bit_length(n: usize) -> u32 {
+    usize::BITS - n.leading_zeros()
 }
 
 /// Whether a slice has an index and none outside the axis.
