@@ -319,8 +319,7 @@ impl Layout {
         let mut offset = self.offset;
         // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
         let (mut inside, mut whole) = (self.end > 0, at.is_empty());
-        // The product of the sizes is below two to their bits together, which are quicker to add up than sizes to multiply.
-        let (mut bits, mut seen) = (bit_length(width), 0u64);
+        let (mut bytes, mut overflow, mut seen) = (width, false, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
             inside &= mark(&mut seen, axis) && index < old_dims[axis];
             offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
@@ -396,16 +395,15 @@ impl Layout {
                     )
                 }
             };
-            bits += bit_length(*dim);
+            // Nothing waits for the product: it is needed once, in a branch that is foreseen.
+            let (product, over) = bytes.overflowing_mul(*dim);
+            (bytes, overflow) = (product, overflow | over);
             inside &= *dim != 0;
         }
-        let addressable = || {
-            let bytes = |bytes: usize, &(dim, _): &(usize, isize)| bytes.saturating_mul(dim);
-            bits < usize::BITS || view.axes().iter().fold(width, bytes) <= isize::MAX as usize
-        };
+        let addressable = !overflow && bytes <= isize::MAX as usize;
         // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
         // is added up then is part of a sum that has been checked.
-        let end = match (inside && addressable(), whole) {
+        let end = match (inside && addressable, whole) {
             (true, true) => Some(self.end),
             (true, false) => {
                 let far = |&(dim, stride): &(usize, isize)| (dim as isize - 1).wrapping_mul(stride);
@@ -517,12 +515,6 @@ impl Extent {
         let reaches = offset.saturating_add(self.low) >= 0 && high < isize::MAX / width as isize;
         reaches.then_some(high as usize + 1)
     }
-}
-
-/// How many bits a number has: it is below that power of two.
-#[inline]
-fn bit_length(n: usize) -> u32 {
-    usize::BITS - n.leading_zeros()
 }
 
 /// Whether a slice has an index and none outside the axis.

@@ -49,10 +49,12 @@ impl Viewed<'_> {
     /// The view, written where it is returned.
     #[inline(always)]
     pub fn tensor(self) -> Tensor {
+        // Before the layout is read, lest that is kept meanwhile.
+        let storage = self.storage.clone();
         Tensor {
             layout: Layout::of(self.seen),
             dtype: self.dtype,
-            storage: self.storage.clone(),
+            storage,
         }
     }
 
@@ -125,13 +127,15 @@ impl Tensor {
         )? {
             packed = Some(copy(self)?);
         }
-        let storage = &packed.as_ref().unwrap_or(self).storage;
+        let Tensor {
+            layout, storage, ..
+        } = packed.as_ref().unwrap_or(self);
         let view = Viewed {
             seen: &seen,
             dtype: self.dtype,
             storage,
         };
-        match fits(storage, self.dtype, seen.end()) {
+        match seen.end() <= layout.end() || fits(storage, self.dtype, seen.end()) {
             true => made(view),
             false => Err(view.misfit()),
         }
