@@ -5,7 +5,7 @@ use super::collapse::{Axes, Axis, Simplest};
 use super::cursor::Cursor;
 use super::plan::{self, Move, Plan};
 use super::strided::each;
-use super::{straight, stream, strided, tile, transpose};
+use super::{backwards, straight, stream, strided, tile, transpose};
 use crate::kernels::lines;
 use core::mem::MaybeUninit;
 
@@ -155,7 +155,8 @@ impl Job<'_> {
         }
     }
 
-    /// Moves `count` blocks from the cursor on, of runs that are whole lines, and brings the next source near meanwhile.
+    /// Moves `count` blocks from the cursor on, of runs that are whole lines, forwards or backwards, and brings the next source near
+    /// meanwhile.
     #[inline(never)]
     unsafe fn blocks_of_lines(&self, mut at: Cursor, count: usize) {
         let Job { plan, simple } = self;
@@ -177,7 +178,10 @@ impl Job<'_> {
                 let mut coming =
                     (left > 0).then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
                 each(outer, src, dst, &mut |src, dst| {
-                    stream::lines(src, dst, lines);
+                    match run.src < 0 {
+                        true => backwards::lines(src, dst, lines, simple.cell),
+                        false => stream::lines(src, dst, lines),
+                    }
                     done += lines;
                     if (done - told) * 64 >= PIECE || done == total {
                         told = done;

@@ -3,9 +3,12 @@
 //! cell would take as long as memory itself. It takes a processor that puts bytes anywhere; elsewhere callers have slower
 //! ways.
 
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+
 use super::collapse::Axis;
-use super::interleave::has_vectors;
 use super::stream;
+use super::vectors::Vectors;
 use crate::kernels::loops::Shared;
 use crate::kernels::threads;
 use core::mem::MaybeUninit;
@@ -18,17 +21,25 @@ const NEAR: usize = 4 << 10;
 /// Shares of the runs for each thread, so that one that is late holds up little.
 const SHARES: usize = 4;
 
-/// Short runs, evenly apart, and where in a vector of them the cells for each row are.
+/// Short runs, evenly apart, and where in vectors of them the cells for each row are.
 pub(super) struct Deinterleave {
+    vectors: Vectors,
     /// Bytes in a run, and from one to the next.
     bytes: usize,
     stride: usize,
     cell: usize,
-    /// Runs in a vector.
+    /// How many there are in a run, each for a row of its own.
+    rows: usize,
+    /// Runs that are taken apart at once: as many as a vector has, or as make one for each row.
     at_once: usize,
-    /// For each row.
-    places: SmallVec<[[u8; LINE]; 4]>,
+    /// For each row a vector, or one for each that is read.
+    places: SmallVec<[u8; 4 * LINE]>,
 }
+
+/// No byte.
+const NONE: u8 = 0x80;
+/// More vectors than this are not read for one of each row.
+const MOST: usize = 8;
 
 /// Where each row is written.
 type To = SmallVec<[*mut u8; 16]>;
@@ -36,28 +47,51 @@ type To = SmallVec<[*mut u8; 16]>;
 impl Deinterleave {
     /// The plane of both axes, if it is short runs of which each cell goes a way of its own.
     pub(super) fn of(run: Axis, across: Axis, cell: usize) -> Option<Deinterleave> {
+        Deinterleave::by(Vectors::widest()?, run, across, cell)
+    }
+
+    /// As [`Deinterleave::of`], by vectors that there are.
+    fn by(vectors: Vectors, run: Axis, across: Axis, cell: usize) -> Option<Deinterleave> {
         let bytes = run.size * cell;
         let stride = usize::try_from(across.src).ok()?;
         let short = run.src == cell as isize
             && across.dst == cell as isize
             && bytes <= stride
             && stride <= LINE / 2;
-        if !short || !has_vectors() {
+        if !short {
             return None;
         }
-        let at_once = (LINE - bytes) / stride + 1;
+        let (vector, mut places) = (vectors.bytes(), SmallVec::new());
         let place = |row: usize, at: usize| at / cell * stride + row * cell + at % cell;
-        let places = |row: usize| {
-            let mut places = [0; LINE];
-            (0..at_once * cell).for_each(|at| places[at] = place(row, at) as u8);
-            places
+        let at_once = match vectors {
+            Vectors::Lines => (vector - bytes) / stride + 1,
+            Vectors::Lanes => vector / cell,
         };
+        let span = (at_once - 1) * stride + bytes;
+        let reads = starts(vectors, span);
+        if reads.len() > MOST || vectors == Vectors::Lanes && span < vector {
+            return None;
+        }
+        for row in 0..run.size {
+            let mut from = 0;
+            for start in reads.clone() {
+                // Every place belongs to the first vector that has it.
+                let own = from..start + vector;
+                places.extend((0..vector).map(|at| match at < at_once * cell {
+                    true if own.contains(&place(row, at)) => (place(row, at) - start) as u8,
+                    _ => NONE,
+                }));
+                from = own.end;
+            }
+        }
         Some(Deinterleave {
+            vectors,
             bytes,
             stride,
             cell,
+            rows: run.size,
             at_once,
-            places: (0..run.size).map(places).collect(),
+            places,
         })
     }
 
@@ -69,9 +103,10 @@ impl Deinterleave {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller's; no row gets more of a vector.
         unsafe {
-            match self.at_once * self.cell {
-                0..=16 => vectors::runs::<16>(self, src, count, to),
-                17..=32 => vectors::runs::<32>(self, src, count, to),
+            match (self.vectors, self.at_once * self.cell) {
+                (Vectors::Lanes, _) => lanes::runs(self, src, count, to),
+                (_, 0..=16) => vectors::runs::<16>(self, src, count, to),
+                (_, 17..=32) => vectors::runs::<32>(self, src, count, to),
                 _ => vectors::runs::<LINE>(self, src, count, to),
             }
         }
@@ -102,7 +137,7 @@ impl Deinterleave {
             unsafe {
                 let src = src.get().add(from * self.stride);
                 let dst = dst.get().add(from * self.cell);
-                let rows = 0..self.places.len() as isize;
+                let rows = 0..self.rows as isize;
                 let to_rows: To = rows.map(|row| dst.wrapping_offset(row * gap)).collect();
                 if past {
                     self.share(src, to - from, step, to_rows);
@@ -164,6 +199,12 @@ impl Deinterleave {
     }
 }
 
+/// Where vectors start that read so many bytes: one after the other, and the last where it still is inside.
+fn starts(vectors: Vectors, span: usize) -> impl ExactSizeIterator<Item = usize> + Clone {
+    let vector = vectors.bytes();
+    (0..span.div_ceil(vector)).map(move |i| (i * vector).min(span.saturating_sub(vector)))
+}
+
 /// Part of a row that waits.
 type Range = core::ops::Range<usize>;
 
@@ -177,7 +218,7 @@ struct Line {
 #[cfg(target_arch = "x86_64")]
 mod vectors {
     use super::super::interleave::vectors::first;
-    use super::Deinterleave;
+    use super::{Deinterleave, LINE};
     use core::arch::x86_64::*;
 
     /// [`Deinterleave::runs`], where a vector has no more than `W` bytes for each row.
@@ -200,7 +241,7 @@ mod vectors {
             unsafe {
                 let read = first((now - 1) * how.stride + how.bytes);
                 let line = _mm512_maskz_loadu_epi8(read, src.add(i * how.stride).cast());
-                for (places, to) in how.places.iter().zip(to) {
+                for (places, to) in how.places.chunks_exact(LINE).zip(to) {
                     let places = _mm512_loadu_si512(places.as_ptr().cast());
                     let row = _mm512_permutexvar_epi8(places, line);
                     let to = to.add(i * how.cell);

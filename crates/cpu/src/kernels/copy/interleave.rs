@@ -2,6 +2,10 @@
 //! as one vector; a store for every cell would take as long as memory itself. It takes a processor that puts bytes
 //! anywhere; elsewhere callers have slower ways.
 
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+
+use super::vectors::Vectors;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use smallvec::SmallVec;
@@ -34,12 +38,12 @@ impl Part {
         }
     }
 
-    /// How many rows one vector reaches.
-    fn in_vector(self) -> usize {
+    /// How many rows one vector of so many bytes reaches.
+    fn in_vector(self, vector: usize) -> usize {
         match self.stride {
-            0 => LINE,
+            0 => vector,
             stride if stride < 0 => 1,
-            stride => (LINE - self.bytes) / stride.unsigned_abs() + 1,
+            stride => (vector - self.bytes) / stride.unsigned_abs() + 1,
         }
     }
 
@@ -52,18 +56,6 @@ impl Part {
 /// Bytes in a row of the parts together.
 fn row(parts: &[Part]) -> usize {
     parts.iter().map(|part| part.bytes).sum()
-}
-
-/// Whether this processor puts bytes anywhere.
-pub(crate) fn has_vectors() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512vbmi")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && std::arch::is_x86_feature_detected!("avx512vl")
-    {
-        return true;
-    }
-    false
 }
 
 /// Parts to put side by side, and how: found once, for all rows.
@@ -83,18 +75,28 @@ impl Interleave {
     /// At most [`MOST`] parts, none of them empty, with no more than [`NEAR`] bytes in a row; none where there are no
     /// vectors, or more parts or bytes.
     pub(crate) fn of(parts: &[Part]) -> Option<Interleave> {
-        let row = row(parts);
-        if !has_vectors() || parts.len() > MOST || row > NEAR {
+        Interleave::by(Vectors::widest()?, parts)
+    }
+
+    /// As [`Interleave::of`], by vectors that there are; none either where narrow ones would take steps, which gain
+    /// nothing over the slower ways.
+    fn by(vectors: Vectors, parts: &[Part]) -> Option<Interleave> {
+        let (row, vector) = (row(parts), vectors.bytes());
+        let (parts_at_most, row_at_most) = match vectors {
+            Vectors::Lines => (MOST, NEAR),
+            Vectors::Lanes => (AT_ONCE, vector),
+        };
+        if parts.len() > parts_at_most || row > row_at_most {
             return None;
         }
         let mut steps = SmallVec::new();
         let mut left = SmallVec::<[Part; 16]>::from_slice(parts);
-        while left.len() > AT_ONCE || row > LINE {
+        while left.len() > AT_ONCE || row > vector {
             let mut step = Step::new();
             let mut made = SmallVec::<[Part; 16]>::new();
             let mut rest = &left[..];
             while !rest.is_empty() {
-                let fit = |&count: &usize| self::row(&rest[..count]) <= LINE;
+                let fit = |&count: &usize| self::row(&rest[..count]) <= vector;
                 let most = rest.len().min(AT_ONCE);
                 let count = (2..=most).take_while(fit).last().unwrap_or(1);
                 let (group, others) = rest.split_at(count);
@@ -103,7 +105,7 @@ impl Interleave {
                     step.push((1, None));
                     made.push(group[0]);
                 } else {
-                    step.push((count, Some(Pattern::of(group))));
+                    step.push((count, Some(Pattern::of(vectors, group))));
                     let bytes = self::row(group);
                     made.push(Part {
                         start: core::ptr::null(),
@@ -118,12 +120,12 @@ impl Interleave {
             steps.push(step);
             left = made;
         }
-        let few = left.len() <= AT_ONCE && row <= LINE;
+        let few = left.len() <= AT_ONCE && row <= vector;
         Some(Interleave {
             parts: SmallVec::from_slice(parts),
             row,
             steps,
-            last: few.then(|| Pattern::of(&left)),
+            last: few.then(|| Pattern::of(vectors, &left)),
         })
     }
 
@@ -209,30 +211,35 @@ unsafe fn wide(parts: &[Part], rows: usize, dst: *mut u8) {
     }
 }
 
-/// Where the bytes of at most [`AT_ONCE`] parts go, which have no more than a line together.
+/// Where the bytes of at most [`AT_ONCE`] parts go, which have no more than a vector together.
 struct Pattern {
+    vectors: Vectors,
     /// Bytes in a row of all.
     row: usize,
     /// Rows that are put together at once.
     at_once: usize,
     /// The most bytes that are read of a part for them.
     read: usize,
-    /// Which byte of a part's vector belongs where in the line, and where bytes of that part are.
+    /// Which byte of a part's vector belongs where in the line ([`NONE`] for none), and where bytes of that part are.
     places: [[u8; LINE]; AT_ONCE],
     masks: [u64; AT_ONCE],
 }
 
+/// No byte.
+const NONE: u8 = 0x80;
+
 impl Pattern {
-    fn of(parts: &[Part]) -> Pattern {
-        let row = row(parts);
-        let reach = parts.iter().map(|part| part.in_vector()).min();
-        let at_once = reach.unwrap_or(1).min(LINE / row);
+    fn of(vectors: Vectors, parts: &[Part]) -> Pattern {
+        let (row, vector) = (row(parts), vectors.bytes());
+        let reach = parts.iter().map(|part| part.in_vector(vector)).min();
+        let at_once = reach.unwrap_or(1).min(vector / row);
         let read = parts.iter().map(|part| part.reach(at_once)).max();
         let mut pattern = Pattern {
+            vectors,
             row,
             at_once,
             read: read.unwrap_or(LINE),
-            places: [[0; LINE]; AT_ONCE],
+            places: [[NONE; LINE]; AT_ONCE],
             masks: [0; AT_ONCE],
         };
         let mut before = 0;
@@ -253,17 +260,29 @@ impl Pattern {
     /// Writes rows of all parts side by side.
     ///
     /// # Safety
-    /// [`has_vectors`]; the parts have the strides and bytes that the pattern is of, and as for [`Interleave::rows`].
+    /// The processor has the vectors; the parts have the strides and bytes that the pattern is of, and as for
+    /// [`Interleave::rows`].
     unsafe fn rows(&self, parts: &[Part], rows: usize, dst: *mut u8) {
-        #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller's.
         unsafe {
             match *parts {
-                [a] => vectors::interleave(self, [a], rows, dst),
-                [a, b] => vectors::interleave(self, [a, b], rows, dst),
-                [a, b, c] => vectors::interleave(self, [a, b, c], rows, dst),
-                [a, b, c, d] => vectors::interleave(self, [a, b, c, d], rows, dst),
+                [a] => self.together([a], rows, dst),
+                [a, b] => self.together([a, b], rows, dst),
+                [a, b, c] => self.together([a, b, c], rows, dst),
+                [a, b, c, d] => self.together([a, b, c, d], rows, dst),
                 _ => {}
+            }
+        }
+    }
+
+    /// [`Pattern::rows`] of so many parts.
+    unsafe fn together<const N: usize>(&self, parts: [Part; N], rows: usize, dst: *mut u8) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the caller's.
+        unsafe {
+            match self.vectors {
+                Vectors::Lines => vectors::interleave(self, parts, rows, dst),
+                Vectors::Lanes => lanes::interleave(self, parts, rows, dst),
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -4,12 +4,14 @@
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
 //! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
-//! caches (`stream`), planes of whole lines without a stop on the way (`straight`), and by several threads, each
+//! caches (`stream`), planes of whole lines without a stop on the way (`straight`), whole lines the other way round
+//! (`backwards`), and by several threads, each
 //! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
 //! (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole; what repeats as a whole is written in order
 //! (`periodic`).
 
 pub(crate) mod ahead;
+mod backwards;
 mod blocks;
 mod collapse;
 mod cursor;
@@ -24,6 +26,7 @@ pub(crate) mod stream;
 mod strided;
 mod tile;
 mod transpose;
+mod vectors;
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 //! that what they read and stage stays near, large enough that writes come in long stretches.
 
 use super::collapse::{Axes, Axis, Simplest};
-use super::straight;
 use super::tile::SLACK;
+use super::{backwards, straight};
 use crate::kernels::lines;
 use smallvec::SmallVec;
 
@@ -57,7 +57,7 @@ pub(super) enum Move {
     InPlace,
     /// It is one run in the source too.
     Run,
-    /// It is runs of whole lines, which go straight to where they belong, past the caches.
+    /// It is runs of whole lines, forwards or backwards, which go straight to where they belong, past the caches.
     Lines,
     /// It is built in a staging area, then written out in one stretch.
     Staged,
@@ -129,7 +129,8 @@ impl Plan {
         let last = axes.len() - 1;
         let run = axes[last].src == cell as isize;
         let bytes = axes[last].size * cell;
-        if stream && run && bytes < FAR && whole_lines(axes, simple.dst, cell) {
+        let back = axes[last].src == -(cell as isize) && backwards::can();
+        if stream && (run && bytes < FAR || back) && whole_lines(axes, simple.dst, cell) {
             bursts(&mut take, axes, cell);
             return Plan::cut(axes, &take, Move::Lines, stream);
         }

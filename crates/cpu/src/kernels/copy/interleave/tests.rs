@@ -45,19 +45,27 @@ fn check_together(rng: &mut Rng, widths: &[usize], rows: usize) {
     }
     let end = expected.len();
     expected.extend([0xa5; LINE]);
-    let vectors = Interleave::of(&parts);
-    assert_eq!(
-        vectors.is_some(),
-        has_vectors() && row(&parts) <= NEAR,
-        "seed {SEED}: {widths:?}"
-    );
-    for vectors in [None, vectors.as_ref()] {
+    let mut ways = vec![None];
+    for vectors in Vectors::all() {
+        let way = Interleave::by(vectors, &parts);
+        let most = match vectors {
+            Vectors::Lines => (MOST, NEAR),
+            Vectors::Lanes => (AT_ONCE, 16),
+        };
+        assert_eq!(
+            way.is_some(),
+            parts.len() <= most.0 && row(&parts) <= most.1,
+            "seed {SEED}: {widths:?}, {vectors:?}"
+        );
+        ways.extend(way.map(|way| Some((vectors, way))));
+    }
+    for way in ways {
         let mut found = vec![0xa5; end + LINE];
         // SAFETY: parts reach their rows by construction, and there is room for all (K1, K3, K4).
         unsafe {
-            match vectors {
+            match &way {
                 None => wide(&parts, rows, found.as_mut_ptr()),
-                Some(parts) => {
+                Some((_, parts)) => {
                     // In two goes, as several threads do it.
                     let half = rows / 2;
                     parts.rows(0..half, found.as_mut_ptr());
@@ -67,8 +75,8 @@ fn check_together(rng: &mut Rng, widths: &[usize], rows: usize) {
         }
         assert!(
             found == expected,
-            "seed {SEED}: {rows} rows of {widths:?}, {strides:?} apart, vectors: {}",
-            vectors.is_some()
+            "seed {SEED}: {rows} rows of {widths:?}, {strides:?} apart, vectors: {:?}",
+            way.map(|way| way.0)
         );
     }
 }

@@ -1,0 +1,63 @@
+//! Vectors of one lane. They are read whole: what is read too much belongs to rows that follow, and the last rows are
+//! written without.
+
+use super::{Part, Pattern, wide};
+use core::arch::x86_64::*;
+
+/// Bytes in a lane.
+const LANE: usize = 16;
+
+/// # Safety
+/// As for [`Pattern::rows`].
+#[target_feature(enable = "ssse3")]
+pub(super) unsafe fn interleave<const N: usize>(
+    pattern: &Pattern,
+    mut parts: [Part; N],
+    rows: usize,
+    dst: *mut u8,
+) {
+    let Pattern { row, at_once, .. } = *pattern;
+    // What stands still is read from a place with room for a vector. Vectors of what goes back reach into rows before,
+    // all others into rows that follow: so many there must be.
+    let mut still = [[0u8; LANE]; N];
+    let (mut before, mut behind) = (0, 0);
+    for (part, still) in parts.iter_mut().zip(&mut still) {
+        let rows = |bytes: usize| (LANE - part.bytes).div_ceil(bytes);
+        match part.stride {
+            0 => {
+                // SAFETY: a row (K1, K4), which is no longer than a lane.
+                unsafe {
+                    part.start
+                        .copy_to_nonoverlapping(still.as_mut_ptr(), part.bytes)
+                };
+                part.start = still.as_ptr();
+            }
+            stride if stride < 0 => before = before.max(rows(stride.unsigned_abs())),
+            stride => behind = behind.max(rows(stride as usize)),
+        }
+    }
+    let before = before.min(rows);
+    let need = at_once.max(behind + 1).max(LANE.div_ceil(row));
+    // SAFETY: the rows that vectors would read too much for are copied one by one. Of the others a vector is inside (K1,
+    // K4), and there is room for a vector, of which the next covers what is too much (K3).
+    unsafe {
+        wide(&parts, before, dst);
+        let places: [__m128i; N] =
+            core::array::from_fn(|j| _mm_loadu_si128(pattern.places[j].as_ptr().cast()));
+        let steps = parts.map(|part| at_once as isize * part.stride);
+        let mut from = parts.map(|part| part.from(before).start);
+        let (mut left, mut to) = (rows - before, dst.add(before * row));
+        while left >= need {
+            let mut line = _mm_setzero_si128();
+            for j in 0..N {
+                let read = _mm_loadu_si128(from[j].cast());
+                line = _mm_or_si128(line, _mm_shuffle_epi8(read, places[j]));
+                from[j] = from[j].wrapping_offset(steps[j]);
+            }
+            _mm_storeu_si128(to.cast(), line);
+            left -= at_once;
+            to = to.add(at_once * row);
+        }
+        wide(&parts.map(|part| part.from(rows - left)), left, to);
+    }
+}
