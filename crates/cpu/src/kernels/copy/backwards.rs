@@ -1,9 +1,6 @@
 //! Lines of an output whose cells lie the other way round in the source, as where an axis is reversed: turned on the way,
 //! and past the caches.
 
-/// Bytes in a cache line.
-const LINE: usize = 64;
-
 /// Whether this processor turns lines round; then [`lines`] may be called.
 pub(super) fn can() -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -50,6 +47,9 @@ pub(super) unsafe fn lines(_: *const u8, _: *mut u8, _: usize, _: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bytes in a cache line.
+    const LINE: usize = 64;
 
     /// A line of bytes.
     #[derive(Clone, Copy)]

@@ -78,20 +78,16 @@ impl Interleave {
         Interleave::by(Vectors::widest()?, parts)
     }
 
-    /// As [`Interleave::of`], by vectors that there are; none either where narrow ones would take steps, which gain
-    /// nothing over the slower ways.
+    /// As [`Interleave::of`], by vectors that there are. None either where narrow ones would leave parts that no vector
+    /// takes: the slower ways are quicker then.
     fn by(vectors: Vectors, parts: &[Part]) -> Option<Interleave> {
         let (row, vector) = (row(parts), vectors.bytes());
-        let (parts_at_most, row_at_most) = match vectors {
-            Vectors::Lines => (MOST, NEAR),
-            Vectors::Lanes => (AT_ONCE, vector),
-        };
-        if parts.len() > parts_at_most || row > row_at_most {
+        if parts.len() > MOST || row > NEAR {
             return None;
         }
         let mut steps = SmallVec::new();
         let mut left = SmallVec::<[Part; 16]>::from_slice(parts);
-        while left.len() > AT_ONCE || row > vector {
+        while left.len() > AT_ONCE || row > LINE {
             let mut step = Step::new();
             let mut made = SmallVec::<[Part; 16]>::new();
             let mut rest = &left[..];
@@ -120,7 +116,11 @@ impl Interleave {
             steps.push(step);
             left = made;
         }
-        let few = left.len() <= AT_ONCE && row <= vector;
+        let few = left.len() <= AT_ONCE && row <= LINE;
+        let fit = few && left.iter().all(|part| part.bytes <= vector);
+        if vectors == Vectors::Lanes && !fit {
+            return None;
+        }
         Some(Interleave {
             parts: SmallVec::from_slice(parts),
             row,
@@ -211,7 +211,7 @@ unsafe fn wide(parts: &[Part], rows: usize, dst: *mut u8) {
     }
 }
 
-/// Where the bytes of at most [`AT_ONCE`] parts go, which have no more than a vector together.
+/// Where the bytes of at most [`AT_ONCE`] parts go, which have no more than a line together.
 struct Pattern {
     vectors: Vectors,
     /// Bytes in a row of all.
@@ -232,7 +232,7 @@ impl Pattern {
     fn of(vectors: Vectors, parts: &[Part]) -> Pattern {
         let (row, vector) = (row(parts), vectors.bytes());
         let reach = parts.iter().map(|part| part.in_vector(vector)).min();
-        let at_once = reach.unwrap_or(1).min(vector / row);
+        let at_once = reach.unwrap_or(1).min(LINE / row);
         let read = parts.iter().map(|part| part.reach(at_once)).max();
         let mut pattern = Pattern {
             vectors,

@@ -9,8 +9,29 @@ const LANE: usize = 16;
 
 /// # Safety
 /// As for [`Pattern::rows`].
-#[target_feature(enable = "ssse3")]
 pub(super) unsafe fn interleave<const N: usize>(
+    pattern: &Pattern,
+    parts: [Part; N],
+    rows: usize,
+    dst: *mut u8,
+) {
+    // SAFETY: the caller's; so many lanes are written at once.
+    unsafe {
+        match (pattern.at_once * pattern.row).div_ceil(LANE) {
+            1 => lanes::<N, 1>(pattern, parts, rows, dst),
+            2 => lanes::<N, 2>(pattern, parts, rows, dst),
+            3 => lanes::<N, 3>(pattern, parts, rows, dst),
+            _ => lanes::<N, 4>(pattern, parts, rows, dst),
+        }
+    }
+}
+
+/// [`interleave`], where `K` lanes are written at once.
+///
+/// # Safety
+/// As for [`interleave`].
+#[target_feature(enable = "avx2")]
+unsafe fn lanes<const N: usize, const K: usize>(
     pattern: &Pattern,
     mut parts: [Part; N],
     rows: usize,
@@ -37,24 +58,30 @@ pub(super) unsafe fn interleave<const N: usize>(
         }
     }
     let before = before.min(rows);
-    let need = at_once.max(behind + 1).max(LANE.div_ceil(row));
+    let need = at_once.max(behind + 1).max((K * LANE).div_ceil(row));
     // SAFETY: the rows that vectors would read too much for are copied one by one. Of the others a vector is inside (K1,
-    // K4), and there is room for a vector, of which the next covers what is too much (K3).
+    // K4), and there is room for all lanes, of which the next cover what is too much (K3).
     unsafe {
         wide(&parts, before, dst);
-        let places: [__m128i; N] =
-            core::array::from_fn(|j| _mm_loadu_si128(pattern.places[j].as_ptr().cast()));
+        let places: [[__m128i; N]; K] = core::array::from_fn(|k| {
+            let lane = |j: usize| pattern.places[j].as_ptr().cast::<__m128i>().add(k);
+            core::array::from_fn(|j| _mm_loadu_si128(lane(j)))
+        });
         let steps = parts.map(|part| at_once as isize * part.stride);
         let mut from = parts.map(|part| part.from(before).start);
         let (mut left, mut to) = (rows - before, dst.add(before * row));
         while left >= need {
-            let mut line = _mm_setzero_si128();
-            for j in 0..N {
-                let read = _mm_loadu_si128(from[j].cast());
-                line = _mm_or_si128(line, _mm_shuffle_epi8(read, places[j]));
-                from[j] = from[j].wrapping_offset(steps[j]);
+            let read = from.map(|from| _mm_loadu_si128(from.cast()));
+            for (k, places) in places.iter().enumerate() {
+                let mut lane = _mm_setzero_si128();
+                for (&read, &places) in read.iter().zip(places) {
+                    lane = _mm_or_si128(lane, _mm_shuffle_epi8(read, places));
+                }
+                _mm_storeu_si128(to.add(k * LANE).cast(), lane);
             }
-            _mm_storeu_si128(to.cast(), line);
+            for (from, step) in from.iter_mut().zip(steps) {
+                *from = from.wrapping_offset(step);
+            }
             left -= at_once;
             to = to.add(at_once * row);
         }

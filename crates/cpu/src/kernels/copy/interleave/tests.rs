@@ -48,13 +48,13 @@ fn check_together(rng: &mut Rng, widths: &[usize], rows: usize) {
     let mut ways = vec![None];
     for vectors in Vectors::all() {
         let way = Interleave::by(vectors, &parts);
-        let most = match vectors {
-            Vectors::Lines => (MOST, NEAR),
-            Vectors::Lanes => (AT_ONCE, 16),
+        // Narrow ones take what becomes few parts of a lane at most.
+        let takes = match vectors {
+            Vectors::Lines => row(&parts) <= NEAR,
+            Vectors::Lanes => parts.len() <= AT_ONCE && widths.iter().all(|&bytes| bytes <= 16),
         };
-        assert_eq!(
-            way.is_some(),
-            parts.len() <= most.0 && row(&parts) <= most.1,
+        assert!(
+            way.is_some() || !takes,
             "seed {SEED}: {widths:?}, {vectors:?}"
         );
         ways.extend(way.map(|way| Some((vectors, way))));
