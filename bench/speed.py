@@ -76,11 +76,16 @@ def progress(done: int, total: int, name: str) -> None:
 
 
 def processor() -> str:
+    """The processor, and the widest vectors it has: kernels are chosen by them, and a name may stand for several."""
+    told: dict[str, str] = {}
     with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+            name, _, value = line.partition(":")
+            told.setdefault(name.strip(), value.strip())
+    name = told.get("model name") or platform.processor() or platform.machine()
+    widths = {"avx512_vbmi": "AVX-512 VBMI", "avx512bw": "AVX-512", "avx2": "AVX2"}
+    widest = [said for flag, said in widths.items() if flag in told.get("flags", "").split()]
+    return f"{name} ({widest[0]})" if widest else name
 
 
 def main() -> int:
