@@ -3,7 +3,7 @@
 //!
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
 //! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
-//! turned in registers (`transpose`), or a replicated tile (`tile`). Large outputs are written past the
+//! turned in registers (`transpose`), or a replicated tile (`tile`, `wheels`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), whole lines the other way round
 //! (`backwards`), and by several threads, each
 //! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
@@ -27,6 +27,7 @@ mod strided;
 mod tile;
 mod transpose;
 mod vectors;
+mod wheels;
 
 #[cfg(test)]
 mod tests;

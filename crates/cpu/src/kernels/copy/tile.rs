@@ -4,7 +4,7 @@
 use super::collapse::Axis;
 use super::strided::{self, each};
 use super::transpose;
-use super::vectors::Vectors;
+use super::wheels::Wheels;
 use crate::kernels::width::{Cell, with_cell};
 use core::mem::MaybeUninit;
 
@@ -40,10 +40,10 @@ pub(super) unsafe fn build(axes: &[Axis], src: *const u8, stage: *mut u8, cell: 
             }));
         } else if let [run] = inner
             && run.src == cell as isize
-            && let Some(vectors) = Vectors::widest().filter(|vectors| group <= vectors.bytes())
+            && let Some(wheels) = Wheels::of(group, copies)
         {
-            // SAFETY: there are vectors, and the group is a run of the source (K1, K4).
-            wheels(vectors, outer, src, stage, group, copies);
+            // SAFETY: the group is a run of the source, and its copies follow each other in the stage (K1, K3, K4).
+            wheels.write(outer, src, stage);
         } else if group * copies < SHORT && !outer.is_empty() {
             strided::copy(axes, src, stage, cell);
         } else {
@@ -53,122 +53,6 @@ pub(super) unsafe fn build(axes: &[Axis], src: *const u8, stage: *mut u8, cell: 
             });
         }
     }
-}
-
-/// Repeats runs of `group` bytes, which fit a vector, each `copies` times in a row: a line is made of as many as it holds,
-/// and written over and over.
-#[cfg(target_arch = "x86_64")]
-unsafe fn wheels(
-    vectors: Vectors,
-    outer: &[Axis],
-    src: *const u8,
-    stage: *mut u8,
-    group: usize,
-    copies: usize,
-) {
-    /// As `wheels`, by vectors of lines.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    unsafe fn lines(
-        outer: &[Axis],
-        src: *const u8,
-        stage: *mut u8,
-        group: usize,
-        copies: usize,
-        turns: &[u8; SLACK],
-    ) {
-        use core::arch::x86_64::*;
-        let step = SLACK / group * group;
-        let read = u64::MAX >> (SLACK - group);
-        // SAFETY: no more than the group is read (K1, K4). Every write starts below the end of a row, and what it carries
-        // beyond is overwritten by the next row, or is slack (K3).
-        unsafe {
-            let turns = _mm512_loadu_si512(turns.as_ptr().cast());
-            each(outer, src, stage, &mut |src, stage| {
-                let run = _mm512_maskz_loadu_epi8(read, src.cast());
-                let wheel = _mm512_permutexvar_epi8(turns, run);
-                for at in (0..group * copies).step_by(step) {
-                    _mm512_storeu_si512(stage.add(at).cast(), wheel);
-                }
-            });
-        }
-    }
-
-    /// As `wheels`, by lanes, four of which make a line.
-    #[target_feature(enable = "avx2")]
-    unsafe fn lanes(
-        outer: &[Axis],
-        src: *const u8,
-        stage: *mut u8,
-        group: usize,
-        copies: usize,
-        turns: &[u8; SLACK],
-    ) {
-        use core::arch::x86_64::*;
-        let step = SLACK / group * group;
-        // SAFETY: as in `lines`.
-        unsafe {
-            let turns = turns.as_ptr().cast::<__m256i>();
-            let turns = [0, 1].map(|half| _mm256_loadu_si256(turns.add(half)));
-            each(outer, src, stage, &mut |src, stage| {
-                let run = read(src, group);
-                let run = _mm_set_epi64x((run >> 64) as i64, run as i64);
-                let run = _mm256_broadcastsi128_si256(run);
-                let wheel = turns.map(|turns| _mm256_shuffle_epi8(run, turns));
-                for at in (0..group * copies).step_by(step) {
-                    let to = stage.add(at).cast::<__m256i>();
-                    _mm256_storeu_si256(to, wheel[0]);
-                    _mm256_storeu_si256(to.add(1), wheel[1]);
-                }
-            });
-        }
-    }
-
-    let turns = core::array::from_fn(|i| (i % group) as u8);
-    // SAFETY: the caller's.
-    unsafe {
-        match vectors {
-            Vectors::Lines => lines(outer, src, stage, group, copies, &turns),
-            Vectors::Lanes => lanes(outer, src, stage, group, copies, &turns),
-        }
-    }
-}
-
-/// The 1 to 16 bytes at `src`, by numbers that may overlap.
-///
-/// # Safety
-/// K1 and K4 for them.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn read(src: *const u8, bytes: usize) -> u128 {
-    /// Both ends, as far as a number each.
-    ///
-    /// # Safety
-    /// As for [`read`]; there are at least as many bytes as a number has.
-    #[inline(always)]
-    unsafe fn ends<T: Into<u128>>(src: *const u8, bytes: usize) -> u128 {
-        let last = bytes - size_of::<T>();
-        // SAFETY: the caller's.
-        unsafe {
-            let first = src.cast::<T>().read_unaligned();
-            let second = src.add(last).cast::<T>().read_unaligned();
-            first.into() | second.into() << (8 * last)
-        }
-    }
-    // SAFETY: the caller's.
-    unsafe {
-        match bytes {
-            8.. => ends::<u64>(src, bytes),
-            4..8 => ends::<u32>(src, bytes),
-            2..4 => ends::<u16>(src, bytes),
-            _ => src.read().into(),
-        }
-    }
-}
-
-/// Never called: there are no such vectors here.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn wheels(_: Vectors, _: &[Axis], _: *const u8, _: *mut u8, _: usize, _: usize) {
-    unreachable!("only where bytes can be put anywhere");
 }
 
 /// Writes each cell along `walk` `copies` times in a row.
