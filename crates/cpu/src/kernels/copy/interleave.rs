@@ -18,6 +18,8 @@ pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const NEAR: usize = 4 << 10;
 /// No more parts than this are put together in steps.
 const MOST: usize = 64;
+/// Steps at most, each with an area of its own: a part that a step leaves as it is stays where an earlier one made it.
+const STEPS: usize = 3;
 
 /// Rows of bytes, evenly apart.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +89,7 @@ impl Interleave {
         }
         let mut steps = SmallVec::new();
         let mut left = SmallVec::<[Part; 16]>::from_slice(parts);
-        while left.len() > AT_ONCE || row > LINE {
+        while steps.len() < STEPS && (left.len() > AT_ONCE || row > LINE) {
             let mut step = Step::new();
             let mut made = SmallVec::<[Part; 16]>::new();
             let mut rest = &left[..];
@@ -153,17 +155,17 @@ impl Interleave {
 
     /// As [`Interleave::rows`], of no more than stay near where there are steps.
     unsafe fn near_rows(&self, first: usize, rows: usize, dst: *mut u8) {
-        let mut areas = [MaybeUninit::<Near>::uninit(); 2];
+        let mut areas = [MaybeUninit::<Near>::uninit(); STEPS];
         let mut left: SmallVec<[Part; MOST]> =
             self.parts.iter().map(|part| part.from(first)).collect();
-        for (i, step) in self.steps.iter().enumerate() {
-            let mut to = areas[i % 2].as_mut_ptr().cast::<u8>();
+        for (step, area) in self.steps.iter().zip(&mut areas) {
+            let mut to = area.as_mut_ptr().cast::<u8>();
             let (mut from, mut made) = (0, 0);
             for (count, pattern) in step {
                 let mut part = left[from];
                 if let Some(pattern) = pattern {
-                    // SAFETY: the caller's; parts made near have as many rows. All that is made in a step fits the area, and
-                    // the step before has made its parts in the other one (K1, K3, K4).
+                    // SAFETY: the caller's; parts made near have as many rows. All that is made in a step fits its area, and
+                    // no other step makes parts there (K1, K3, K4).
                     unsafe { pattern.rows(&left[from..from + count], rows, to) };
                     part = Part {
                         start: to,
@@ -277,6 +279,11 @@ impl Pattern {
 
     /// [`Pattern::rows`] of so many parts.
     unsafe fn together<const N: usize>(&self, parts: [Part; N], rows: usize, dst: *mut u8) {
+        #[cfg(test)]
+        if Vectors::all().all(|vectors| vectors != self.vectors) {
+            // SAFETY: the caller's.
+            return unsafe { self.byte_by_byte(&parts, rows, dst) };
+        }
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller's.
         unsafe {
@@ -287,6 +294,26 @@ impl Pattern {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (parts, rows, dst);
+    }
+
+    /// As [`Pattern::rows`], for tests of patterns that this processor has no vectors for.
+    ///
+    /// # Safety
+    /// As for [`Pattern::rows`].
+    #[cfg(test)]
+    unsafe fn byte_by_byte(&self, parts: &[Part], rows: usize, dst: *mut u8) {
+        for first in (0..rows).step_by(self.at_once) {
+            let bytes = self.at_once.min(rows - first) * self.row;
+            for (j, part) in parts.iter().enumerate() {
+                for at in (0..bytes).filter(|at| self.masks[j] >> at & 1 == 1) {
+                    // SAFETY: the caller's: a byte of a part, to its place (K1, K3, K4).
+                    unsafe {
+                        let from = part.from(first).start.add(self.places[j][at].into());
+                        dst.add(first * self.row + at).write(from.read());
+                    }
+                }
+            }
+        }
     }
 }
 
