@@ -155,8 +155,8 @@ impl Job<'_> {
         }
     }
 
-    /// Moves `count` blocks from the cursor on, of runs that are whole lines, forwards or backwards, and brings the next source near
-    /// meanwhile.
+    /// Moves `count` blocks from the cursor on, of runs that are whole lines, forwards or backwards, and brings the next
+    /// source near meanwhile.
     #[inline(never)]
     unsafe fn blocks_of_lines(&self, mut at: Cursor, count: usize) {
         let Job { plan, simple } = self;

@@ -8,7 +8,7 @@ mod lanes;
 
 use super::collapse::Axis;
 use super::stream;
-use super::vectors::Vectors;
+use super::vectors::{NONE, Vectors};
 use crate::kernels::loops::Shared;
 use crate::kernels::threads;
 use core::mem::MaybeUninit;
@@ -36,8 +36,6 @@ pub(super) struct Deinterleave {
     places: SmallVec<[u8; 4 * LINE]>,
 }
 
-/// No byte.
-const NONE: u8 = 0x80;
 /// More vectors than this are not read for one of each row.
 const MOST: usize = 8;
 

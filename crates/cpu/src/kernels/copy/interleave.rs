@@ -5,7 +5,7 @@
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
-use super::vectors::Vectors;
+use super::vectors::{NONE, Vectors};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use smallvec::SmallVec;
@@ -226,9 +226,6 @@ struct Pattern {
     places: [[u8; LINE]; AT_ONCE],
     masks: [u64; AT_ONCE],
 }
-
-/// No byte.
-const NONE: u8 = 0x80;
 
 impl Pattern {
     fn of(vectors: Vectors, parts: &[Part]) -> Pattern {

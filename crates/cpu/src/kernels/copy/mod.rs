@@ -5,10 +5,9 @@
 //! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`, `wheels`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines without a stop on the way (`straight`), whole lines the other way round
-//! (`backwards`), and by several threads, each
-//! of which asks for its next block meanwhile (`ahead`). Planes of a few rows or columns are put together
-//! (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole; what repeats as a whole is written in order
-//! (`periodic`).
+//! (`backwards`), and by several threads, each of which asks for its next block meanwhile (`ahead`). Planes of a few
+//! rows or columns are put together (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole, by the vectors
+//! that the processor has (`vectors`); what repeats as a whole is written in order (`periodic`).
 
 pub(crate) mod ahead;
 mod backwards;

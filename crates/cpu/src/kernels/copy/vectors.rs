@@ -1,5 +1,10 @@
 //! Vectors in which a processor puts bytes anywhere: what narrow rows are put together and taken apart with.
 
+/// Bytes in a lane.
+pub(super) const LANE: usize = Vectors::Lanes.bytes();
+/// The place of no byte: a lane gets a zero for it, and a line nothing that stays.
+pub(super) const NONE: u8 = 0x80;
+
 /// How many bytes a processor puts anywhere at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vectors {

@@ -1,10 +1,8 @@
 //! Vectors of one lane. Some are read of the runs that make one for each row, and every row takes its bytes from each.
 
+use super::super::vectors::LANE;
 use super::{Deinterleave, MOST, starts};
 use core::arch::x86_64::*;
-
-/// Bytes in a lane.
-const LANE: usize = 16;
 
 /// # Safety
 /// As for [`Deinterleave::runs`].

@@ -1,11 +1,9 @@
 //! Vectors of one lane. They are read whole: what is read too much belongs to rows that follow, and the last rows are
 //! written without.
 
+use super::super::vectors::LANE;
 use super::{Part, Pattern, wide};
 use core::arch::x86_64::*;
-
-/// Bytes in a lane.
-const LANE: usize = 16;
 
 /// # Safety
 /// As for [`Pattern::rows`].

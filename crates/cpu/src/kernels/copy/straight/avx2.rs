@@ -1,11 +1,9 @@
 //! Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side by
 //! side in a line of the output.
 
+use super::super::vectors::LANE;
 use super::LINE;
 use core::arch::x86_64::*;
-
-/// Bytes in a lane.
-const LANE: usize = 16;
 
 /// # Safety
 /// Lanes at `at` and `next` bytes further are inside (K1).
