@@ -57,6 +57,10 @@ fn check_together(rng: &mut Rng, widths: &[usize], rows: usize) {
             way.is_some() || !takes,
             "seed {SEED}: {widths:?}, {vectors:?}"
         );
+        assert!(
+            way.is_none() || row(&parts) <= NEAR,
+            "seed {SEED}: {widths:?}, {vectors:?}"
+        );
         ways.extend(way.map(|way| Some((vectors, way))));
     }
     for way in ways {
