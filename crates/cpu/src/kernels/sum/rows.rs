@@ -1,9 +1,18 @@
 //! Sums of rows of adjacent terms, in a loop that is compiled for wide vectors as well. Rows are often short, so that
 //! what is done for each of them counts. Every row follows the same tree as any other sum.
 
-use super::tree::{Tree, block, combine};
+use std::cell::Cell;
+use std::hint;
+
+use super::tree::{Tree, block, combine, join};
 use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
+
+/// Memory is read at so many places in turn: each is foreseen by the machine on its own, which asks for more at once.
+const STREAMS: usize = 4;
+
+/// The fewest bytes for which that is worth it.
+const LONG: usize = 64 << 10;
 
 /// Where the rows lie, and how many there are.
 #[derive(Clone, Copy)]
@@ -51,18 +60,86 @@ impl<T: Number> Rows<T> {
         self,
         store: impl Fn(usize, T::Accumulator),
     ) {
-        for at in 0..self.count {
-            let row = self.first.wrapping_offset(at as isize * self.step);
-            if self.len <= BLOCK {
+        // SAFETY: the caller's, for rows below the count.
+        unsafe {
+            if self.count * self.len * size_of::<T>() < LONG {
+                (0..self.count).for_each(|at| self.abreast::<1, VECTORS>([at], &store));
+            } else if self.count < STREAMS {
+                (0..self.count).for_each(|at| store(at, self.parts::<VECTORS>(at)));
+            } else {
+                let apart = self.count / STREAMS;
+                for at in 0..apart {
+                    let rows = std::array::from_fn(|stream| stream * apart + at);
+                    self.abreast::<STREAMS, VECTORS>(rows, &store);
+                }
+                let rest = STREAMS * apart..self.count;
+                rest.for_each(|at| self.abreast::<1, VECTORS>([at], &store));
+            }
+        }
+    }
+
+    /// Stores the sums of a few rows, of which a block each is added in turn.
+    ///
+    /// # Safety
+    /// As for `sum`, for rows below the count.
+    #[inline(always)]
+    unsafe fn abreast<const N: usize, const VECTORS: bool>(
+        self,
+        rows: [usize; N],
+        store: &impl Fn(usize, T::Accumulator),
+    ) {
+        let starts = rows.map(|at| self.first.wrapping_offset(at as isize * self.step));
+        if self.len <= BLOCK {
+            for (at, row) in rows.into_iter().zip(starts) {
                 // SAFETY: the caller's.
                 store(at, unsafe { block::<T, VECTORS>(row, self.len) });
-                continue;
             }
-            let mut tree = Tree::<T>::new();
-            // SAFETY: the caller's.
-            unsafe { push_blocks_inlined::<T, VECTORS>(&mut tree, row, self.len) };
+            return;
+        }
+        let mut trees = [const { Tree::<T>::new() }; N];
+        for start in (0..self.len).step_by(BLOCK) {
+            for (tree, row) in trees.iter_mut().zip(starts) {
+                let some = BLOCK.min(self.len - start);
+                // SAFETY: the caller's.
+                tree.push(unsafe { block::<T, VECTORS>(row.add(start), some) });
+            }
+        }
+        for (at, tree) in rows.into_iter().zip(&trees) {
             store(at, tree.root());
         }
+    }
+
+    /// The sum of a long row, whose subtrees are added side by side.
+    ///
+    /// # Safety
+    /// As for `sum`, for a row below the count.
+    #[inline(always)]
+    unsafe fn parts<const VECTORS: bool>(self, at: usize) -> T::Accumulator {
+        let row = self.first.wrapping_offset(at as isize * self.step);
+        // Each is a power of two of blocks, and the rest is the right edge of the tree, so combining them is step 4.
+        // That all blocks are whole is not to be seen: loops of a known length are unrolled, and slower.
+        let part = hint::black_box(BLOCK << (self.len / BLOCK / STREAMS).ilog2());
+        let (whole, rest) = (self.len / part, self.len % part);
+        let parts = Rows {
+            first: row,
+            step: part as isize,
+            count: whole,
+            len: part,
+        };
+        let mut sums = [T::ZERO.widen(); 2 * STREAMS];
+        let cells = Cell::from_mut(&mut sums[..]).as_slice_of_cells();
+        let keep = |at: usize, sum| cells[at].set(sum);
+        // SAFETY: the caller's: the parts and the rest lie in the row.
+        unsafe {
+            parts.abreast::<STREAMS, VECTORS>(std::array::from_fn(|stream| stream), &keep);
+            (STREAMS..whole).for_each(|at| parts.abreast::<1, VECTORS>([at], &keep));
+            if rest > 0 {
+                let last = Rows { len: rest, ..parts };
+                last.abreast::<1, VECTORS>([whole], &keep);
+            }
+        }
+        join::<T>(&mut sums[..whole + usize::from(rest > 0)], 1);
+        sums[0]
     }
 
     /// Stores the sum of each row of at most a term for each lane.

@@ -294,8 +294,17 @@ type Store<'a, T> = &'a dyn Fn(usize, <T as Number>::Accumulator);
 /// Sums of packed rows by every way the loop is compiled, which the machine may not choose.
 fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
     let mut rng = Rng(7 + T::DTYPE.width() as u64);
-    for len in (1..=20).chain([63, 64, 65, 127, 128, 129, 200, 256, 400]) {
-        let count = 5;
+    let short = (1..=20).chain([63, 64, 65, 127, 128, 129, 200, 256, 400]);
+    // Few and many rows that are read at several places in turn, with and without a rest.
+    let long = [
+        (1, 65_536),
+        (1, 70_001),
+        (2, 131_000),
+        (4, 16_384),
+        (6, 11_000),
+        (1030, 70),
+    ];
+    for (count, len) in short.map(|len| (5, len)).chain(long) {
         let sample = Sample::packed(&mut rng, &[count, len], &make);
         let terms =
             |row: usize| -> Vec<T::Cell> { (0..len).map(|at| sample.at(&[row, at])).collect() };
@@ -312,7 +321,7 @@ fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             let sums = RefCell::new(vec![T::Cell::ZERO; count]);
             way(&|row, sum| sums.borrow_mut()[row] = T::Cell::narrow(sum));
             let sums = sums.into_inner();
-            assert!(bytes(&sums) == bytes(&wanted), "{} {len}", T::DTYPE);
+            assert!(bytes(&sums) == bytes(&wanted), "{} {count} {len}", T::DTYPE);
         };
         // SAFETY: K1, K2, K4: the rows are all of the sample.
         by(&|store| unsafe { rows.sum_inlined::<false>(store) });

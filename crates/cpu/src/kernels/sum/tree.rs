@@ -87,7 +87,7 @@ pub(super) struct Tree<T: Number> {
 }
 
 impl<T: Number> Tree<T> {
-    pub(super) fn new() -> Tree<T> {
+    pub(super) const fn new() -> Tree<T> {
         Tree {
             digits: [MaybeUninit::uninit(); usize::BITS as usize],
             count: 0,
