@@ -167,6 +167,12 @@ impl Job<'_> {
             };
             let lines = run.size * simple.cell / 64;
             let total = outer.iter().fold(lines, |lines, axis| lines * axis.size);
+            // What is near in the source is read on, for each of a few runs that follow each other in the output.
+            let mut outer = Axes::from_slice(outer);
+            if let Some((_, most)) = outer.split_last_mut() {
+                most.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
+            }
+            let burst = total * 64 <= plan::BURST;
             let (mut done, mut told) = (0, 0);
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
             // whole lines, from a line of the output on (K4).
@@ -176,8 +182,8 @@ impl Job<'_> {
                 let next = simple.src.wrapping_offset(at.src);
                 let nowhere = core::ptr::null_mut();
                 let mut coming =
-                    (left > 0).then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
-                each(outer, src, dst, &mut |src, dst| {
+                    (left > 0 && burst).then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
+                each(&outer, src, dst, &mut |src, dst| {
                     match run.src < 0 {
                         true => backwards::lines(src, dst, lines, simple.cell),
                         false => stream::lines(src, dst, lines),

@@ -33,9 +33,12 @@ const ROWS: usize = 256;
 const LONG_RUN: usize = 2 << 10;
 /// Bytes of a block of whole lines, which are asked for at once and written at once: memory that has to turn between
 /// reading and writing does less of both.
-const BURST: usize = 32 << 10;
-/// Bytes in a row that such a block reads, where its runs are shorter.
-const SPAN: usize = 2 << 10;
+pub(super) const BURST: usize = 32 << 10;
+/// A block of shorter runs reads memory at so many places in turn: each is foreseen by the processor on its own, which
+/// asks for more at once.
+const PLACES: usize = 8;
+/// Bytes that it reads at each place.
+const SPAN: usize = 64 << 10;
 /// Rows of this many bytes and more are put one after another without much ado.
 const ROW: usize = 256;
 /// Cells of a block whose destination has holes.
@@ -291,19 +294,25 @@ fn whole_lines(axes: &[Axis], dst: *const u8, cell: usize) -> bool {
         && outer.iter().all(|axis| axis.src != 0)
 }
 
-/// Takes runs of whole lines: some that follow each other in the source, of each of some that follow each other in the
-/// output.
+/// Takes runs of whole lines: a few that follow each other in the output, of each of many that follow each other in the
+/// source, so that memory is read at a few places for long; where all follow each other in both, a burst of them.
 fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) {
     let last = axes.len() - 1;
     take[last] = axes[last].size.min(BURST / cell);
-    let mut used = take[last] * cell;
-    let outer = axes[..last].iter().enumerate();
-    let Some((near, _)) = outer.min_by_key(|(_, axis)| axis.src.unsigned_abs()) else {
+    let mut order: SmallVec<[usize; 8]> = (0..last).collect();
+    order.sort_by_key(|&axis| axes[axis].src.unsigned_abs());
+    let Some(&near) = order.first() else {
         return;
     };
-    for (axis, limit) in [(near, SPAN), (last - 1, BURST)] {
-        used /= take[axis];
-        take[axis] = axes[axis].size.min((limit / used).max(1));
+    if near == last - 1 {
+        let limit = BURST / (take[last] * cell);
+        take[near] = axes[near].size.min(limit.max(1));
+        return;
+    }
+    take[last - 1] = axes[last - 1].size.min(PLACES);
+    let mut used = take[last] * cell;
+    for axis in order.into_iter().filter(|&axis| axis != last - 1) {
+        take[axis] = axes[axis].size.min((SPAN / used).max(1));
         used *= take[axis];
     }
 }
