@@ -362,7 +362,7 @@ fn runs_of_whole_lines_copy_like_the_index_loop_in_any_order() {
     for case in 0..60 {
         let width = WIDTHS[case % 5];
         let run = 64 / width * (1 + dice.below([2, 40][case % 2]));
-        let outer = [1 + dice.below(9), 1 + dice.below(40), 1 + dice.below(5)];
+        let outer = [1 + dice.below(5), 1 + dice.below(40), 1 + dice.below(20)];
         let sizes = [outer[0], outer[1], outer[2], run];
         let mut order = shuffled(&mut dice, 3);
         order.push(3);

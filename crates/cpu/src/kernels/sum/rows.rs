@@ -62,7 +62,7 @@ impl<T: Number> Rows<T> {
     ) {
         // SAFETY: the caller's, for rows below the count.
         unsafe {
-            if self.count * self.len * size_of::<T>() < LONG {
+            if self.count.saturating_mul(self.len * size_of::<T>()) < LONG {
                 (0..self.count).for_each(|at| self.abreast::<1, VECTORS>([at], &store));
             } else if self.count < STREAMS {
                 (0..self.count).for_each(|at| store(at, self.parts::<VECTORS>(at)));
