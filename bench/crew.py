@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -34,6 +35,8 @@ class Process:
             text=True,
         )
         self.rests = False
+        # One that is held still would never see that nobody asks any more.
+        atexit.register(self.end)
 
     def say(self, line: str) -> None:
         if self.rests:

@@ -144,7 +144,6 @@ def main() -> int:
         for name, said in library.refused.items():
             for spelling, why in said.items():
                 print(f"{library.name} cannot do {name} as `{spelling}`: {why}", file=sys.stderr)
-        library.process.end()
     info["results"] = [result.as_json() for result in results]
     for path in [options.json] if options.json else []:
         Path(path).write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
