@@ -156,7 +156,7 @@ impl Job<'_> {
     }
 
     /// Moves `count` blocks from the cursor on, of runs that are whole lines, forwards or backwards, and brings the next
-    /// source near meanwhile.
+    /// source near meanwhile if the plan looks ahead.
     #[inline(never)]
     unsafe fn blocks_of_lines(&self, mut at: Cursor, count: usize) {
         let Job { plan, simple } = self;
@@ -172,7 +172,6 @@ impl Job<'_> {
             if let Some((_, most)) = outer.split_last_mut() {
                 most.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
             }
-            let burst = total * 64 <= plan::BURST;
             let (mut done, mut told) = (0, 0);
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
             // whole lines, from a line of the output on (K4).
@@ -181,8 +180,8 @@ impl Job<'_> {
                 at.advance(plan);
                 let next = simple.src.wrapping_offset(at.src);
                 let nowhere = core::ptr::null_mut();
-                let mut coming =
-                    (left > 0 && burst).then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
+                let ahead = plan.ahead && left > 0;
+                let mut coming = ahead.then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
                 each(&outer, src, dst, &mut |src, dst| {
                     match run.src < 0 {
                         true => backwards::lines(src, dst, lines, simple.cell),

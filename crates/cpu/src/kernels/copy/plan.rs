@@ -33,7 +33,7 @@ const ROWS: usize = 256;
 const LONG_RUN: usize = 2 << 10;
 /// Bytes of a block of whole lines, which are asked for at once and written at once: memory that has to turn between
 /// reading and writing does less of both.
-pub(super) const BURST: usize = 32 << 10;
+const BURST: usize = 32 << 10;
 /// A block of shorter runs reads memory at so many places in turn: each is foreseen by the processor on its own, which
 /// asks for more at once.
 const PLACES: usize = 8;
@@ -113,7 +113,7 @@ impl Plan {
                 plan = through;
             }
         }
-        plan.ahead = bytes >= AHEAD;
+        plan.ahead &= bytes >= AHEAD;
         plan
     }
 
@@ -134,8 +134,9 @@ impl Plan {
         let bytes = axes[last].size * cell;
         let back = axes[last].src == -(cell as isize) && backwards::can();
         if stream && (run && bytes < FAR || back) && whole_lines(axes, simple.dst, cell) {
-            bursts(&mut take, axes, cell);
-            return Plan::cut(axes, &take, Move::Lines, stream);
+            let ahead = bursts(&mut take, axes, cell);
+            let plan = Plan::cut(axes, &take, Move::Lines, stream);
+            return Plan { ahead, ..plan };
         }
         if run && !stream && row_repeats(axes) && lines::are_worth_it(bytes) {
             greedy(&mut take, axes, packed.max(last - 1), cell, TURN);
@@ -239,7 +240,7 @@ impl Plan {
             block,
             how,
             stream,
-            ahead: false,
+            ahead: true,
         }
     }
 
@@ -296,18 +297,19 @@ fn whole_lines(axes: &[Axis], dst: *const u8, cell: usize) -> bool {
 
 /// Takes runs of whole lines: a few that follow each other in the output, of each of many that follow each other in the
 /// source, so that memory is read at a few places for long; where all follow each other in both, a burst of them.
-fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) {
+/// Answers whether the next block is worth asking for: the processor sees a few places coming by itself.
+fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> bool {
     let last = axes.len() - 1;
     take[last] = axes[last].size.min(BURST / cell);
     let mut order: SmallVec<[usize; 8]> = (0..last).collect();
     order.sort_by_key(|&axis| axes[axis].src.unsigned_abs());
     let Some(&near) = order.first() else {
-        return;
+        return true;
     };
     if near == last - 1 {
         let limit = BURST / (take[last] * cell);
         take[near] = axes[near].size.min(limit.max(1));
-        return;
+        return true;
     }
     take[last - 1] = axes[last - 1].size.min(PLACES);
     let mut used = take[last] * cell;
@@ -315,6 +317,7 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) {
         take[axis] = axes[axis].size.min((SPAN / used).max(1));
         used *= take[axis];
     }
+    false
 }
 
 /// Rows of the source in a block that turns axes straight. Of narrow cells, whose rows are made compact, there are enough

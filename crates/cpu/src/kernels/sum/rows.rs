@@ -1,6 +1,7 @@
 //! Sums of rows of adjacent terms, in a loop that is compiled for wide vectors as well. Rows are often short, so that
 //! what is done for each of them counts. Every row follows the same tree as any other sum.
 
+use std::array;
 use std::cell::Cell;
 use std::hint;
 
@@ -69,7 +70,7 @@ impl<T: Number> Rows<T> {
             } else {
                 let apart = self.count / STREAMS;
                 for at in 0..apart {
-                    let rows = std::array::from_fn(|stream| stream * apart + at);
+                    let rows = array::from_fn(|stream| stream * apart + at);
                     self.abreast::<STREAMS, VECTORS>(rows, &store);
                 }
                 let rest = STREAMS * apart..self.count;
@@ -97,13 +98,8 @@ impl<T: Number> Rows<T> {
             return;
         }
         let mut trees = [const { Tree::<T>::new() }; N];
-        for start in (0..self.len).step_by(BLOCK) {
-            for (tree, row) in trees.iter_mut().zip(starts) {
-                let some = BLOCK.min(self.len - start);
-                // SAFETY: the caller's.
-                tree.push(unsafe { block::<T, VECTORS>(row.add(start), some) });
-            }
-        }
+        // SAFETY: the caller's.
+        unsafe { push_blocks_inlined::<T, N, VECTORS>(&mut trees, starts, self.len) };
         for (at, tree) in rows.into_iter().zip(&trees) {
             store(at, tree.root());
         }
@@ -131,7 +127,7 @@ impl<T: Number> Rows<T> {
         let keep = |at: usize, sum| cells[at].set(sum);
         // SAFETY: the caller's: the parts and the rest lie in the row.
         unsafe {
-            parts.abreast::<STREAMS, VECTORS>(std::array::from_fn(|stream| stream), &keep);
+            parts.abreast::<STREAMS, VECTORS>(array::from_fn(|stream| stream), &keep);
             (STREAMS..whole).for_each(|at| parts.abreast::<1, VECTORS>([at], &keep));
             if rest > 0 {
                 let last = Rows { len: rest, ..parts };
@@ -170,7 +166,7 @@ impl<T: Number> Rows<T> {
     unsafe fn short<const LEN: usize>(self, store: impl Fn(usize, T::Accumulator)) {
         let sum = |row: &[T; LEN]| {
             let lane = |j: usize| row.get(j).map_or(T::ZERO.widen(), |term| term.widen());
-            combine::<T>(std::array::from_fn(lane), LEN)
+            combine::<T>(array::from_fn(lane), LEN)
         };
         if self.step == LEN as isize {
             // SAFETY: the caller's: the rows follow each other.
@@ -199,7 +195,7 @@ pub(super) unsafe fn push_blocks<T: Number>(tree: &mut Tree<T>, terms: *const T,
         return unsafe { push_blocks_vectors(tree, terms, len) };
     }
     // SAFETY: the caller's.
-    unsafe { push_blocks_inlined::<T, false>(tree, terms, len) }
+    unsafe { push_blocks_inlined::<T, 1, false>(array::from_mut(tree), [terms], len) }
 }
 
 /// # Safety
@@ -208,19 +204,24 @@ pub(super) unsafe fn push_blocks<T: Number>(tree: &mut Tree<T>, terms: *const T,
 #[target_feature(enable = "avx2,f16c")]
 unsafe fn push_blocks_vectors<T: Number>(tree: &mut Tree<T>, terms: *const T, len: usize) {
     // SAFETY: the caller's.
-    unsafe { push_blocks_inlined::<T, true>(tree, terms, len) }
+    unsafe { push_blocks_inlined::<T, 1, true>(array::from_mut(tree), [terms], len) }
 }
 
+/// Adds the blocks of rows to a tree each, a block of every row in turn.
+///
 /// # Safety
-/// As for `push_blocks`.
+/// As for `push_blocks`, for each row; with `VECTORS` the machine has them.
 #[inline(always)]
-unsafe fn push_blocks_inlined<T: Number, const VECTORS: bool>(
-    tree: &mut Tree<T>,
-    terms: *const T,
+unsafe fn push_blocks_inlined<T: Number, const N: usize, const VECTORS: bool>(
+    trees: &mut [Tree<T>; N],
+    rows: [*const T; N],
     len: usize,
 ) {
     for start in (0..len).step_by(BLOCK) {
-        // SAFETY: the caller's.
-        tree.push(unsafe { block::<T, VECTORS>(terms.add(start), BLOCK.min(len - start)) });
+        let some = BLOCK.min(len - start);
+        for (tree, row) in trees.iter_mut().zip(rows) {
+            // SAFETY: the caller's.
+            tree.push(unsafe { block::<T, VECTORS>(row.add(start), some) });
+        }
     }
 }
