@@ -27,13 +27,17 @@ pub(super) struct Ahead {
     first: *const u8,
     run: usize,
     sparse: Axes,
-    asked: Walk,
     /// Where runs are copied to and how far apart; null when they stay where they are.
     compact: *mut u8,
     pitch: usize,
-    /// Lines of the one run, or runs: all of them, and those asked for.
-    total: usize,
-    done: usize,
+    /// How many runs there are, and how many lines each of them touches at most.
+    runs: usize,
+    lines: usize,
+    /// The next line to ask for, how many follow it in its run, the runs after that one, and how many lines were asked for.
+    line: *const u8,
+    left: usize,
+    walk: Walk,
+    asked: usize,
 }
 
 impl Ahead {
@@ -58,21 +62,30 @@ impl Ahead {
             first,
             run,
             sparse: Axes::new(),
-            asked: Walk::default(),
             compact: core::ptr::null_mut(),
             pitch: 0,
-            total: 0,
-            done: 0,
+            runs: 0,
+            lines: 0,
+            line: first,
+            left: 0,
+            walk: Walk::default(),
+            asked: 0,
         };
-        if order.is_empty() {
-            ahead.total = run.div_ceil(LINE);
-        } else if order.len() <= DEPTH {
+        if order.len() <= DEPTH {
             let runs = order.iter().map(|axis| axis.size).product::<usize>();
             // A line of padding, lest the runs share sets again.
             let pitch = run.next_multiple_of(LINE) + LINE;
-            ahead.total = runs;
+            let aligned = order.iter().all(|axis| axis.src % LINE as isize == 0);
+            let within = if aligned {
+                first as usize % LINE
+            } else {
+                LINE - 1
+            };
+            ahead.runs = runs;
+            ahead.lines = (within + run).div_ceil(LINE);
             // What lies in gaps is not ours to read.
-            if cell <= NARROW && !gaps && !compact.is_null() && runs * pitch <= COMPACT {
+            let narrow = cell <= NARROW && !order.is_empty();
+            if narrow && !gaps && !compact.is_null() && runs * pitch <= COMPACT {
                 ahead.pitch = pitch;
                 ahead.compact = compact;
                 ahead.move_block(&order);
@@ -96,29 +109,27 @@ impl Ahead {
     }
 
     /// Goes on asking until `part` of `parts` has been asked for.
-    #[inline]
+    #[inline(never)]
     pub(super) fn bring(&mut self, part: usize, parts: usize) {
-        let until = self.total * part / parts;
-        if self.sparse.is_empty() {
-            let lines = self.done..until;
-            lines.for_each(|line| prefetch(self.first.wrapping_add(line * LINE)));
-        } else if until > self.done {
-            self.ask_for_runs(until - self.done);
-        }
-        self.done = until.max(self.done);
+        self.bring_at_once(part, parts);
     }
 
-    /// Asks for the lines of `count` more runs. The last runs ask past the end, which starts over and is harmless.
-    #[inline]
-    fn ask_for_runs(&mut self, mut count: usize) {
+    /// [`Ahead::bring`] without a call, where so little is written in between that every instruction counts.
+    #[inline(always)]
+    pub(super) fn bring_at_once(&mut self, part: usize, parts: usize) {
+        let until = self.runs * self.lines * part / parts;
+        let mut count = until.saturating_sub(self.asked);
+        self.asked += count;
         while count > 0 {
-            let mut from = self.first.wrapping_offset(self.asked.offset);
-            let now = self.asked.next(&self.sparse, count);
-            for _ in 0..now {
-                let lines = (from as usize % LINE + self.run).div_ceil(LINE);
-                (0..lines).for_each(|i| prefetch(from.wrapping_add(i * LINE)));
-                from = from.wrapping_offset(self.step());
+            if self.left == 0 {
+                self.line = self.first.wrapping_offset(self.walk.offset);
+                self.walk.next(&self.sparse, 1);
+                self.left = self.lines;
             }
+            let now = count.min(self.left);
+            (0..now).for_each(|i| prefetch(self.line.wrapping_add(i * LINE)));
+            self.line = self.line.wrapping_add(now * LINE);
+            self.left -= now;
             count -= now;
         }
     }
@@ -145,7 +156,7 @@ impl Ahead {
     /// up what is written meanwhile.
     unsafe fn copy_runs(&self) {
         let (step, mut walk, mut to) = (self.step(), Walk::default(), self.compact);
-        let mut left = self.total;
+        let mut left = self.runs;
         while left > 0 {
             let mut from = self.first.wrapping_offset(walk.offset);
             let count = walk.next(&self.sparse, left);
@@ -179,11 +190,17 @@ impl Walk {
     /// them, and after the last run to the first.
     #[inline]
     fn next(&mut self, axes: &[Axis], most: usize) -> usize {
-        let index = &mut self.index[..axes.len()];
-        let Some(last) = axes.last() else {
+        let Some((last, index)) = axes.last().zip(self.index.get_mut(..axes.len())) else {
             return 1;
         };
-        let count = (last.size - index[axes.len() - 1]).min(most);
+        let at = &mut index[axes.len() - 1];
+        let left = last.size - *at;
+        if most < left {
+            *at += most;
+            self.offset += most as isize * last.src;
+            return most;
+        }
+        let count = left;
         let mut steps = count;
         for (axis, index) in axes.iter().zip(index).rev() {
             *index += steps;

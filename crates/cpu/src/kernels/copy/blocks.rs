@@ -221,6 +221,9 @@ impl Job<'_> {
             None => self.simple.cell,
         };
         let start = self.simple.dst.wrapping_offset(at.dst);
+        if (start as usize | bytes | gap as usize).is_multiple_of(64) {
+            return;
+        }
         for i in 0..at.block[0].size as isize {
             let start = start.wrapping_offset(i * gap);
             for edge in [start, start.wrapping_add(bytes)] {
@@ -246,6 +249,24 @@ impl Job<'_> {
         let bytes = row
             .first()
             .map_or(self.simple.cell, |axis| axis.size * axis.dst as usize);
+        if let Some(coming) = coming.as_mut()
+            && self.plan.stream
+            && (dst as usize | bytes | gap as usize).is_multiple_of(64)
+        {
+            let lines = bytes / 64;
+            let rows = stream::Rows {
+                count: rows,
+                lines,
+                src: stage,
+                pitch,
+                dst,
+                gap,
+            };
+            // SAFETY: the rows are inside the stage and the output, whole lines of it (K1, K3, K4).
+            return unsafe {
+                rows.copy(|done| coming.bring_at_once(done, rows.count * lines));
+            };
+        }
         for i in 0..rows {
             // SAFETY: the row was built at `pitch` and belongs at `gap` from the one before (K1, K3, K4).
             unsafe {

@@ -17,6 +17,8 @@ const TURN: usize = 64 << 10;
 /// Bytes along the source's run in a block that turns axes straight. The processor fetches on for a while where a run
 /// ends, which is wasted: hence long ones.
 const STRIP: usize = 1 << 10;
+/// Rows of this many bytes and less that follow each other are turned whole: a block is then one stretch of the source.
+const WHOLE: usize = 2 << 10;
 /// Rows this many bytes apart are far from each other.
 const FAR: usize = 8 << 10;
 /// Blocks that turn axes straight are no smaller than this many bytes, if there is a choice.
@@ -149,29 +151,18 @@ impl Plan {
             return Plan::cut(axes, &take, Move::Run, stream);
         }
         let spread = !stream && cells_repeat(axes, cell);
-        if !spread && let Some(turn) = turned(axes, packed, cell) {
-            if stream
-                && straight::fits(axes, turn, simple.dst, cell)
-                && let Some(run) = strip(axes[turn], axes[axes.len() - 1], cell)
-            {
-                take[turn] = run;
-                let last = axes.len() - 1;
-                take[last] = axes[last].size.min(high(cell));
-                // A short run is made longer by the axis that continues it.
-                let reach = run * cell;
-                let next = |axis: &Axis| axis.src == reach as isize;
-                if run == axes[turn].size
-                    && let Some(more) = axes[..last].iter().position(next)
-                {
-                    take[more] = axes[more].size.min((STRIP / reach).max(1));
-                }
-                // Short rows near each other: more of them.
-                let block = take.iter().product::<usize>() * cell;
-                let line = LINE / cell;
-                let more = (SMALL_STRAIGHT / block * take[last]).max(take[last]) / line * line;
-                take[last] = axes[last].size.min(more);
-                return Plan::cut(axes, &take, Move::Straight, stream);
-            }
+        let turn = turned(axes, cell).filter(|_| !spread);
+        if let Some(turn) = turn
+            && stream
+            && straight::fits(axes, turn, simple.dst, cell)
+            && let Some(run) = strip(axes[turn], axes[axes.len() - 1], cell)
+        {
+            planes(&mut take, axes, turn, run, cell);
+            return Plan::cut(axes, &take, Move::Straight, stream);
+        }
+        if let Some(turn) = turn
+            && !is_near(axes, turn, packed)
+        {
             let reach = axes[turn].src.unsigned_abs();
             // Rows that do not start on a line are written in parts at both ends: fewer and longer ones.
             let aligned = axes[turn].dst % LINE as isize == 0;
@@ -228,6 +219,8 @@ impl Plan {
             }
         }
         if let Move::Rows(_) = how {
+            // On along the source: its pages are looked up anew where it jumps, and reads wait for that.
+            steps[..walks].sort_by_key(|step| core::cmp::Reverse(step.src.unsigned_abs()));
             // Rows a little more than whole lines apart, lest they all fall into the same few cache sets.
             let row = block
                 .get(1)
@@ -320,32 +313,62 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> bool {
     false
 }
 
+/// Takes planes that are turned straight: `run` cells of the axis `turn`, as many rows as are worth it, and what follows
+/// on in the source.
+fn planes(take: &mut [usize], axes: &[Axis], turn: usize, run: usize, cell: usize) {
+    let last = axes.len() - 1;
+    take[turn] = run;
+    take[last] = axes[last].size.min(high(cell));
+    // A short run is made longer by the axis that continues it.
+    let reach = run * cell;
+    let next = |axis: &Axis| axis.src == reach as isize;
+    if run == axes[turn].size
+        && let Some(more) = axes[..last].iter().position(next)
+    {
+        take[more] = axes[more].size.min((STRIP / reach).max(1));
+    }
+    // Short rows near each other: more of them, and more planes.
+    let line = LINE / cell;
+    let block = |take: &[usize]| take.iter().product::<usize>() * cell;
+    let rows = (SMALL_STRAIGHT / block(take) * take[last]).max(take[last]) / line * line;
+    take[last] = axes[last].size.min(rows);
+    let plane = block(take);
+    let next = |axis: &Axis| axis.src == plane as isize;
+    if let Some(more) = axes[..last].iter().position(next)
+        && take[more] == 1
+    {
+        take[more] = axes[more].size.min((SMALL_STRAIGHT / plane).max(1));
+    }
+}
+
 /// Rows of the source in a block that turns axes straight. Of narrow cells, whose rows are made compact, there are enough
 /// for a few lines of the output.
 fn high(cell: usize) -> usize {
     match cell {
         1 => 4 * LINE,
         2 => LINE,
-        _ => HIGH,
+        _ if straight::has_line_vectors() => HIGH,
+        _ => 2 * HIGH,
     }
 }
 
 /// How many cells of a run a block takes that turns it straight: a strip of them, or as little more as leaves a whole
 /// line for the last block. None where staging was measured to be quicker: of rows far apart, those of a few lines
-/// each; without vectors of whole lines, all narrow cells there, and runs of no whole lines.
+/// each; without vectors of whole lines, all tiles of rows far apart, and runs of no whole lines.
 fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
     let line = LINE / cell;
     let far = across.src.unsigned_abs() >= FAR;
     let bytes = run.size * cell;
     let slower = match straight::has_line_vectors() {
         true => far && bytes > LINE && bytes < STRIP,
-        false => far && cell < 8 || !run.size.is_multiple_of(line),
+        false => !tile_is_near(across, cell) || !run.size.is_multiple_of(line),
     };
     if slower {
         return None;
     }
     let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);
-    if run.size <= (lines + 2) * line {
+    let one_stretch = across.src.unsigned_abs() == bytes && bytes <= WHOLE;
+    if one_stretch || run.size <= (lines + 2) * line {
         return Some(run.size);
     }
     let rest_fits = |take: &usize| run.size.is_multiple_of(*take) || run.size % take >= line;
@@ -353,6 +376,13 @@ fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
         .map(|lines| lines * line)
         .into_iter()
         .find(rest_fits)
+}
+
+/// Whether the lines of a tile that is turned straight are near each other: more lines farther apart fall into the same
+/// sets of the nearest cache than it has room for, and are brought in again for every strip.
+fn tile_is_near(across: Axis, cell: usize) -> bool {
+    let most = if cell <= 2 { 2 * NEAR } else { NEAR };
+    LINE / cell * across.src.unsigned_abs() <= most
 }
 
 /// The first axis from which on the destination is packed.
@@ -384,21 +414,23 @@ fn greedy(take: &mut [usize], axes: &[Axis], first: usize, unit: usize, limit: u
     }
 }
 
-/// The axis along which the source shares cache lines, if a block that is packed in the destination would
-/// not reach far enough along it to use a line up.
-fn turned(axes: &[Axis], packed: usize, cell: usize) -> Option<usize> {
+/// The axis along which the source shares cache lines, if it is another one than the output's last.
+fn turned(axes: &[Axis], cell: usize) -> Option<usize> {
     let last = axes.len() - 1;
     let run = axes[last].src == cell as isize;
     let candidates = if run { &axes[..last] } else { axes };
-    let (turn, axis) = candidates
+    let (turn, _) = candidates
         .iter()
         .enumerate()
         .filter(|(_, axis)| axis.src != 0 && axis.src.unsigned_abs() < LINE)
         .min_by_key(|(_, axis)| axis.src.unsigned_abs())?;
-    if turn == last || run && axes[last].size * cell >= LINE {
-        return None;
-    }
+    let other = turn != last && !(run && axes[last].size * cell >= LINE);
+    other.then_some(turn)
+}
+
+/// Whether a block that is packed in the output reaches far enough along the axis `turn` to use lines of the source up.
+fn is_near(axes: &[Axis], turn: usize, packed: usize) -> bool {
+    let axis = axes[turn];
     let enough = axis.size.min((2 * LINE).div_ceil(axis.src.unsigned_abs()));
-    let near = turn >= packed && axis.dst as usize * enough <= NEAR;
-    (!near).then_some(turn)
+    turn >= packed && axis.dst as usize * enough <= NEAR
 }

@@ -10,12 +10,19 @@ mod avx512;
 use super::collapse::{Axes, Axis};
 use super::strided::each;
 use super::transpose::starts;
+#[cfg(target_arch = "x86_64")]
+use super::vectors::LANE;
 
 /// Bytes in a cache line.
-pub(super) const LINE: usize = 64;
+const LINE: usize = 64;
 
-/// Turns one tile: from rows `across` bytes apart to rows `run` bytes apart.
-type Turn = unsafe fn(*const u8, isize, *mut u8, isize);
+/// A way to turn a tile: strip by strip, each of so many bytes along the source's run, from rows `across` bytes apart to
+/// rows `run` bytes apart.
+#[derive(Clone, Copy)]
+struct Way {
+    strip: unsafe fn(*const u8, isize, *mut u8, isize),
+    bytes: usize,
+}
 
 /// Whether planes of this output can be turned straight: every row of it starts and ends on a line, and both axes
 /// of the plane are a tile long.
@@ -33,7 +40,7 @@ pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> b
         && axes.iter().all(|axis| axis.src != 0)
 }
 
-/// Copies every cell of `axes`, and tells `done` after each tile how many there are of how many.
+/// Copies every cell of `axes`, and tells `done` every few lines how many parts there are of how many.
 ///
 /// # Safety
 /// K1, K3 and K4 for `src` and `dst` over `axes`, whose strides are in bytes, and [`fits`] for one of them. Call
@@ -55,14 +62,15 @@ pub(super) unsafe fn copy(
     let run = outer[turn];
     let mut rest = Axes::from_slice(outer);
     rest.remove(turn);
-    let planes: usize = rest.iter().map(|axis| axis.size).product();
-    let total = planes * run.size.div_ceil(side) * (last.size / side);
-    // Small tiles are told of together.
-    let every = (cell / 4).max(1);
-    let mut count = 0;
-    let Some(tile) = wide(cell) else {
+    let Some(way) = wide(cell) else {
         return;
     };
+    let planes: usize = rest.iter().map(|axis| axis.size).product();
+    let strips = LINE / way.bytes;
+    let total = planes * run.size.div_ceil(side) * (last.size / side) * strips;
+    // Small strips are told of together.
+    let every = (cell / 4).max(1);
+    let mut count = 0;
     // SAFETY: a tile lies inside the plane, which lies inside at every index of the rest (K1, K3, K4). Rows of the
     // output start on a line and tiles on a line of them.
     unsafe {
@@ -71,10 +79,14 @@ pub(super) unsafe fn copy(
                 for a in 0..(last.size / side) as isize {
                     let src = src.offset(a * side as isize * last.src + r * cell as isize);
                     let dst = dst.offset(a * LINE as isize + r * run.dst);
-                    tile(src, last.src, dst, run.dst);
-                    count += 1;
-                    if count % every == 0 || count == total {
-                        done(count, total);
+                    for strip in 0..strips {
+                        let src = src.add(strip * way.bytes);
+                        let dst = dst.offset((strip * side / strips) as isize * run.dst);
+                        (way.strip)(src, last.src, dst, run.dst);
+                        count += 1;
+                        if count % every == 0 || count == total {
+                            done(count, total);
+                        }
                     }
                 }
             }
@@ -83,7 +95,7 @@ pub(super) unsafe fn copy(
 }
 
 /// The widest way to turn a tile in vectors, where there are such.
-fn wide(cell: usize) -> Option<Turn> {
+fn wide(cell: usize) -> Option<Way> {
     ways(cell).next()
 }
 
@@ -97,23 +109,29 @@ pub(super) fn has_line_vectors() -> bool {
 }
 
 /// All ways that this processor has, the widest first.
-fn ways(cell: usize) -> impl Iterator<Item = Turn> {
-    let mut ways: [Option<Turn>; 2] = [None; 2];
+fn ways(cell: usize) -> impl Iterator<Item = Way> {
+    let mut ways: [Option<Way>; 2] = [None; 2];
     #[cfg(target_arch = "x86_64")]
     {
-        ways[0] = has_line_vectors().then_some(match cell {
-            1 => avx512::tile_1,
-            2 => avx512::tile_2,
-            4 => avx512::tile_4,
-            8 => avx512::tile_8,
-            _ => avx512::tile_16,
+        ways[0] = has_line_vectors().then_some(Way {
+            strip: match cell {
+                1 => avx512::tile_1,
+                2 => avx512::tile_2,
+                4 => avx512::tile_4,
+                8 => avx512::tile_8,
+                _ => avx512::tile_16,
+            },
+            bytes: LINE,
         });
-        ways[1] = std::arch::is_x86_feature_detected!("avx2").then_some(match cell {
-            1 => avx2::tile_1,
-            2 => avx2::tile_2,
-            4 => avx2::tile_4,
-            8 => avx2::tile_8,
-            _ => avx2::tile_16,
+        ways[1] = std::arch::is_x86_feature_detected!("avx2").then_some(Way {
+            strip: match cell {
+                1 => avx2::strip_1,
+                2 => avx2::strip_2,
+                4 => avx2::strip_4,
+                8 => avx2::strip_8,
+                _ => avx2::strip_16,
+            },
+            bytes: if cell < 8 { LANE } else { 2 * LANE },
         });
     }
     let _ = cell;
@@ -139,12 +157,16 @@ mod tests {
             .collect();
         for cell in [1, 2, 4, 8, 16] {
             let side = LINE / cell;
-            for tile in ways(cell) {
+            for way in ways(cell) {
                 let mut dst = vec![Line([0xa5; LINE]); LINE * PITCH / LINE];
                 // SAFETY: both areas hold as many rows as any tile has; lines are aligned (K1, K3, K4).
                 let got = unsafe {
                     let to = dst.as_mut_ptr().cast::<u8>();
-                    tile(src.as_ptr(), PITCH as isize, to, PITCH as isize);
+                    for strip in 0..LINE / way.bytes {
+                        let from = src.as_ptr().add(strip * way.bytes);
+                        let to = to.add(strip * way.bytes / cell * PITCH);
+                        (way.strip)(from, PITCH as isize, to, PITCH as isize);
+                    }
                     super::super::stream::fence();
                     core::slice::from_raw_parts(to, dst.len() * LINE)
                 };

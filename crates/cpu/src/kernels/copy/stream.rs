@@ -5,6 +5,11 @@ use std::sync::OnceLock;
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
+/// Lines between two looks at what comes next: more would be asked for at once than a processor can wait for.
+const FEW: usize = 8;
+/// So many lines are worth a call.
+#[cfg(target_arch = "x86_64")]
+const WORTH_A_CALL: usize = 4;
 
 /// Copies `bytes` from `src` to `dst` without leaving them in the cache. Call [`fence`] before another
 /// thread may look.
@@ -21,9 +26,14 @@ pub(crate) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     // SAFETY: `head + 64 * lines <= tail <= bytes`, inside both stretches by the caller's word (K1, K3, K4);
     // the streamed part starts on a line, so its stores are aligned.
     unsafe {
-        core::ptr::copy_nonoverlapping(src, dst, head);
+        // A call for no byte costs as much as a line.
+        if head > 0 {
+            core::ptr::copy_nonoverlapping(src, dst, head);
+        }
         self::lines(src.add(head), dst.add(head), lines);
-        core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
+        if tail < bytes {
+            core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
+        }
     }
 }
 
@@ -35,6 +45,10 @@ pub(crate) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 #[inline(always)]
 pub(crate) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+    if lines >= WORTH_A_CALL && std::arch::is_x86_feature_detected!("avx") {
+        // SAFETY: the caller's; there is AVX.
+        return unsafe { lines_by_halves(src, dst, lines) };
+    }
     // SAFETY: `lines` lines, inside both stretches by the caller's word (K1, K3, K4); stores are aligned.
     unsafe {
         let mut from = src.cast::<__m128i>();
@@ -50,6 +64,86 @@ pub(crate) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize) {
             _mm_stream_si128(to.add(3), d);
             from = from.add(4);
             to = to.add(4);
+        }
+    }
+}
+
+/// [`lines`] in half as many stores, each of which takes its turn.
+///
+/// # Safety
+/// As for [`lines`]; the processor has AVX.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+unsafe fn lines_by_halves(src: *const u8, dst: *mut u8, lines: usize) {
+    use core::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
+    let (from, to) = (src.cast::<__m256i>(), dst.cast::<__m256i>());
+    for at in (0..2 * lines).step_by(2) {
+        // SAFETY: both halves of a line, inside both stretches (K1, K3, K4); stores are aligned.
+        unsafe {
+            let low = _mm256_loadu_si256(from.add(at));
+            let high = _mm256_loadu_si256(from.add(at + 1));
+            _mm256_stream_si256(to.add(at), low);
+            _mm256_stream_si256(to.add(at + 1), high);
+        }
+    }
+}
+
+/// Rows of whole lines, each some bytes from the one before.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) count: usize,
+    pub(crate) lines: usize,
+    pub(crate) src: *const u8,
+    pub(crate) pitch: isize,
+    pub(crate) dst: *mut u8,
+    pub(crate) gap: isize,
+}
+
+impl Rows {
+    /// Copies them as [`lines`] does, and tells `done` every few lines how many there are.
+    ///
+    /// # Safety
+    /// As for [`lines`], for every row.
+    pub(crate) unsafe fn copy(self, done: impl FnMut(usize)) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: the caller's; there is AVX.
+            return unsafe { self.copy_by_halves(done) };
+        }
+        // SAFETY: the caller's.
+        self.each_few(|src, dst, few| unsafe { lines(src, dst, few) }, done);
+    }
+
+    /// [`Rows::copy`] by [`lines_by_halves`].
+    ///
+    /// # Safety
+    /// As for both.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx")]
+    unsafe fn copy_by_halves(self, done: impl FnMut(usize)) {
+        // SAFETY: the caller's.
+        self.each_few(
+            |src, dst, few| unsafe { lines_by_halves(src, dst, few) },
+            done,
+        );
+    }
+
+    /// Calls `copy` for a few lines at a time. Every instruction counts between what is written.
+    #[inline(always)]
+    fn each_few(self, copy: impl Fn(*const u8, *mut u8, usize), mut done: impl FnMut(usize)) {
+        for row in 0..self.count {
+            let src = self.src.wrapping_offset(row as isize * self.pitch);
+            let dst = self.dst.wrapping_offset(row as isize * self.gap);
+            for at in (0..self.lines).step_by(FEW) {
+                let few = FEW.min(self.lines - at);
+                copy(
+                    src.wrapping_add(at * LINE),
+                    dst.wrapping_add(at * LINE),
+                    few,
+                );
+                done(row * self.lines + at + few);
+            }
         }
     }
 }

@@ -357,6 +357,25 @@ fn planes_whose_rows_are_whole_lines_turn_like_the_index_loop() {
 }
 
 #[test]
+fn many_small_planes_turn_like_the_index_loop() {
+    let mut dice = Dice(0x9a7e);
+    for case in 0..40 {
+        let width = WIDTHS[case % 5];
+        let line = 64 / width;
+        let across = line * (1 + dice.below(3));
+        let run = line * (1 + dice.below(3)) + [0, 0, 1][case % 3];
+        let sizes = [1 + dice.below(4), 1 + dice.below(90), run, across];
+        // Whole lines between planes, or none.
+        let gap = [0, 2 * line][dice.below(2)];
+        let from = nested(&sizes, &[0, 1, 3, 2], &[0, gap, 0, 0]);
+        let to = nested(&sizes, &[0, 1, 2, 3], &[0; 4]);
+        for path in [Path::Planned, Path::Streamed] {
+            check(&sizes, &from, &to, width, path);
+        }
+    }
+}
+
+#[test]
 fn runs_of_whole_lines_copy_like_the_index_loop_in_any_order() {
     let mut dice = Dice(0x11e5);
     for case in 0..60 {

@@ -2,7 +2,6 @@
 //! side in a line of the output.
 
 use super::super::vectors::LANE;
-use super::LINE;
 use core::arch::x86_64::*;
 
 /// # Safety
@@ -18,47 +17,89 @@ unsafe fn lanes(at: *const u8, next: isize) -> __m256i {
     }
 }
 
-macro_rules! tile {
+macro_rules! strip {
     ($name:ident, $width:literal, $low:ident, $high:ident) => {
         /// # Safety
-        /// K1, K3 and K4 for the tile; `dst` and `run` are whole lines.
+        /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
         #[target_feature(enable = "avx2")]
         pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
             const SIDE: usize = LANE / $width;
             let half = SIDE / 2;
             let next = SIDE as isize * across;
-            for part in 0..LINE / LANE {
-                // SAFETY: the tile's lines are inside (K1, K3, K4).
-                unsafe {
-                    let src = src.add(part * LANE);
-                    let row = |i: usize| src.offset(i as isize * across);
-                    let mut left: [_; SIDE] = core::array::from_fn(|i| lanes(row(i), next));
-                    let mut right: [_; SIDE] =
-                        core::array::from_fn(|i| lanes(row(i + 2 * SIDE), next));
-                    for _ in 0..SIDE.ilog2() {
-                        let (l, r) = (left, right);
-                        for i in 0..half {
-                            left[2 * i] = $low(l[i], l[i + half]);
-                            left[2 * i + 1] = $high(l[i], l[i + half]);
-                            right[2 * i] = $low(r[i], r[i + half]);
-                            right[2 * i + 1] = $high(r[i], r[i + half]);
-                        }
+            // SAFETY: a lane of each of the tile's lines is inside (K1, K3, K4).
+            unsafe {
+                let row = |i: usize| src.offset(i as isize * across);
+                let mut left: [_; SIDE] = core::array::from_fn(|i| lanes(row(i), next));
+                let mut right: [_; SIDE] = core::array::from_fn(|i| lanes(row(i + 2 * SIDE), next));
+                for _ in 0..SIDE.ilog2() {
+                    let (l, r) = (left, right);
+                    for i in 0..half {
+                        left[2 * i] = $low(l[i], l[i + half]);
+                        left[2 * i + 1] = $high(l[i], l[i + half]);
+                        right[2 * i] = $low(r[i], r[i + half]);
+                        right[2 * i + 1] = $high(r[i], r[i + half]);
                     }
-                    for i in 0..SIDE {
-                        let to = dst
-                            .offset((part * SIDE + i) as isize * run)
-                            .cast::<__m256i>();
-                        _mm256_stream_si256(to, left[i]);
-                        _mm256_stream_si256(to.add(1), right[i]);
-                    }
+                }
+                for i in 0..SIDE {
+                    let to = dst.offset(i as isize * run).cast::<__m256i>();
+                    _mm256_stream_si256(to, left[i]);
+                    _mm256_stream_si256(to.add(1), right[i]);
                 }
             }
         }
     };
 }
 
-tile!(tile_1, 1, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
-tile!(tile_2, 2, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16);
-tile!(tile_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
-tile!(tile_8, 8, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
-tile!(tile_16, 16, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+strip!(strip_1, 1, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
+strip!(strip_2, 2, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16);
+strip!(strip_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
+
+/// A strip of wider cells, by whole vectors: the lanes of a vector belong to two squares that follow each other along
+/// the source's run, and trade places with those of the rows below in the end.
+macro_rules! wide_strip {
+    ($name:ident, $width:literal, $low:ident, $high:ident) => {
+        /// # Safety
+        /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
+        #[target_feature(enable = "avx2")]
+        pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
+            const SIDE: usize = LANE / $width;
+            let half = SIDE / 2;
+            // SAFETY: a vector of each of the tile's lines is inside (K1, K3, K4).
+            unsafe {
+                let squares = |first: usize| {
+                    let mut rows: [_; SIDE] = core::array::from_fn(|i| {
+                        let at = src.offset((first + i) as isize * across);
+                        _mm256_loadu_si256(at.cast())
+                    });
+                    for _ in 0..SIDE.ilog2() {
+                        let before = rows;
+                        for i in 0..half {
+                            rows[2 * i] = $low(before[i], before[i + half]);
+                            rows[2 * i + 1] = $high(before[i], before[i + half]);
+                        }
+                    }
+                    rows
+                };
+                let (a, b) = (squares(0), squares(SIDE));
+                let (c, d) = (squares(2 * SIDE), squares(3 * SIDE));
+                let to = |i: usize| dst.offset(i as isize * run).cast::<__m256i>();
+                for i in 0..SIDE {
+                    let (left, right) = (a[i], c[i]);
+                    let left = _mm256_permute2x128_si256::<0x20>(left, b[i]);
+                    let right = _mm256_permute2x128_si256::<0x20>(right, d[i]);
+                    _mm256_stream_si256(to(i), left);
+                    _mm256_stream_si256(to(i).add(1), right);
+                }
+                for i in 0..SIDE {
+                    let left = _mm256_permute2x128_si256::<0x31>(a[i], b[i]);
+                    let right = _mm256_permute2x128_si256::<0x31>(c[i], d[i]);
+                    _mm256_stream_si256(to(i + SIDE), left);
+                    _mm256_stream_si256(to(i + SIDE).add(1), right);
+                }
+            }
+        }
+    };
+}
+
+wide_strip!(strip_8, 8, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+wide_strip!(strip_16, 16, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
