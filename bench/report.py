@@ -7,7 +7,15 @@ from typing import Any
 
 from work.case import ALONE, BEST, OURS, PEERS
 
-SHORT = {OURS: "ours", ALONE: "1 thread", "numpy": "NumPy", "torch": "PyTorch", "paddle": "Paddle", "jax": "JAX"}
+SHORT = {
+    OURS: "ours",
+    ALONE: "1 thread",
+    "raise": "raise",
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "paddle": "Paddle",
+    "jax": "JAX",
+}
 OWN = "own gain"  # of the machine by its threads
 NAME_WIDTH = 46
 
@@ -96,7 +104,7 @@ def headline(info: dict[str, Any]) -> str:
 def columns(results: list[Result]) -> tuple[list[str], list[str]]:
     """Who was timed, and what ratios are shown."""
     names = [name for name in (OURS, ALONE, *PEERS) if any(name in result.best for result in results)]
-    limits = [limit for limit in ("fill", "copy", "read") if any(limit in result.best for result in results)]
+    limits = [limit for limit in ("fill", "copy", "read", "raise") if any(limit in result.best for result in results)]
     others = [name for name in (ALONE, "numpy", "torch") if name in names]
     best = [BEST] if any(peer in names for peer in PEERS) else []
     own = [OWN] if ALONE in names else []

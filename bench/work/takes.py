@@ -6,6 +6,7 @@ from work.case import BEST, MIB, Case
 
 AT_LEAST_AS_FAST = {BEST: 1.0}
 TWICE = {BEST: 2.0}
+LIKE_RAISE = {"raise": 1 / 1.2}
 
 COUNT = 4 * MIB
 SOURCE = "x = numbers((16777216,))"
@@ -72,7 +73,9 @@ def mode(name: str, data: str, goals: dict[str, float]) -> list[Case]:
             {"stridewise": f"x.take(i, mode='{mode}')", **spelled},
             expect="x.take(i)",
             moved=COUNT * 4,
-            goals=goals,
+            limit="" if mode == "raise" else "raise",
+            beside="" if mode == "raise" else "x.take(i)",
+            goals=goals if mode == "raise" else {**goals, **LIKE_RAISE},
         )
         for mode, spelled in peers.items()
     ]

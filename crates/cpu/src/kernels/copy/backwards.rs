@@ -26,14 +26,15 @@ pub(super) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize, cell: usi
         let turned = |half: __m256i| {
             _mm256_permute4x64_epi64::<0b01_00_11_10>(_mm256_shuffle_epi8(half, places))
         };
-        let mut from = src.add(cell).cast::<__m256i>();
-        let mut to = dst.cast::<__m256i>();
+        // Memory is read on and on, which the processor sees coming, and written backwards.
+        let mut from = src.add(cell).cast::<__m256i>().sub(2 * lines);
+        let mut to = dst.cast::<__m256i>().add(2 * lines);
         for _ in 0..lines {
-            from = from.sub(2);
+            to = to.sub(2);
             let (low, high) = (_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)));
             _mm256_stream_si256(to, turned(high));
             _mm256_stream_si256(to.add(1), turned(low));
-            to = to.add(2);
+            from = from.add(2);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::kernels::lines;
 use core::mem::MaybeUninit;
 
 /// Bytes written between looks at the next source.
-const PIECE: usize = 1 << 10;
+const PIECE: usize = 512;
 
 /// A copy on its way to several threads.
 pub(super) struct Job<'a> {

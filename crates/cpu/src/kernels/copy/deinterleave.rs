@@ -6,6 +6,7 @@
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
+use super::ahead::prefetch;
 use super::collapse::Axis;
 use super::stream;
 use super::vectors::{NONE, Vectors};
@@ -171,13 +172,27 @@ impl Deinterleave {
             // there, go to their place in the output, once (K1, K3, K4).
             unsafe {
                 self.runs(src.add(first * self.stride), now, &targets);
+                let mut next = src.wrapping_add((first + now) * self.stride);
                 for (j, (to, waiting)) in to.iter_mut().zip(&mut waiting).enumerate() {
                     let end = waiting.end + now * self.cell;
                     let lines = end / LINE * LINE;
                     if lines > 0 {
                         let begin = waiting.start;
                         let from = row(j).add(begin);
-                        stream::stream(from, to.wrapping_add(begin), lines - begin);
+                        if begin > 0 {
+                            stream::stream(from, to.wrapping_add(begin), lines - begin);
+                        } else {
+                            let rows = stream::Rows::one(lines / LINE, from, *to);
+                            let mut before = 0;
+                            // As much of the next step comes as is written.
+                            rows.copy(|done| {
+                                for _ in before..done {
+                                    prefetch(next);
+                                    next = next.wrapping_add(LINE);
+                                }
+                                before = done;
+                            });
+                        }
                         core::ptr::copy(row(j).add(lines), row(j), end - lines);
                         *to = to.wrapping_add(lines);
                         *waiting = 0..end - lines;

@@ -7,9 +7,6 @@ use std::sync::OnceLock;
 const LINE: usize = 64;
 /// Lines between two looks at what comes next: more would be asked for at once than a processor can wait for.
 const FEW: usize = 8;
-/// So many lines are worth a call.
-#[cfg(target_arch = "x86_64")]
-const WORTH_A_CALL: usize = 4;
 
 /// Copies `bytes` from `src` to `dst` without leaving them in the cache. Call [`fence`] before another
 /// thread may look.
@@ -45,10 +42,6 @@ pub(crate) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 #[inline(always)]
 pub(crate) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    if lines >= WORTH_A_CALL && std::arch::is_x86_feature_detected!("avx") {
-        // SAFETY: the caller's; there is AVX.
-        return unsafe { lines_by_halves(src, dst, lines) };
-    }
     // SAFETY: `lines` lines, inside both stretches by the caller's word (K1, K3, K4); stores are aligned.
     unsafe {
         let mut from = src.cast::<__m128i>();
@@ -101,6 +94,18 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// A single row.
+    pub(crate) fn one(lines: usize, src: *const u8, dst: *mut u8) -> Rows {
+        Rows {
+            count: 1,
+            lines,
+            src,
+            pitch: 0,
+            dst,
+            gap: 0,
+        }
+    }
+
     /// Copies them as [`lines`] does, and tells `done` every few lines how many there are.
     ///
     /// # Safety
