@@ -15,6 +15,10 @@ const STREAMS: usize = 4;
 /// The fewest bytes for which that is worth it.
 const LONG: usize = 64 << 10;
 
+/// What is done with the sum of a long row, and its number. Called where it is, not compiled into the loops: there are
+/// many of both.
+type Store<'a, T> = &'a dyn Fn(usize, <T as Number>::Accumulator);
+
 /// Where the rows lie, and how many there are.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<T> {
@@ -42,7 +46,7 @@ impl<T: Number> Rows<T> {
             return unsafe { self.sum_vectors(store) };
         }
         // SAFETY: the caller's.
-        unsafe { self.sum_inlined::<false>(store) }
+        unsafe { self.sum_plainly(store) }
     }
 
     /// # Safety
@@ -51,32 +55,94 @@ impl<T: Number> Rows<T> {
     #[target_feature(enable = "avx2,f16c")]
     pub(super) unsafe fn sum_vectors(self, store: impl Fn(usize, T::Accumulator)) {
         // SAFETY: the caller's.
-        unsafe { self.sum_inlined::<true>(store) }
+        unsafe {
+            match self.len <= BLOCK {
+                true => self.blocks::<true>(store),
+                false => self.long_vectors(&store),
+            }
+        }
     }
 
     /// # Safety
     /// As for `sum`.
+    pub(super) unsafe fn sum_plainly(self, store: impl Fn(usize, T::Accumulator)) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.len <= BLOCK {
+                true => self.blocks::<false>(store),
+                false => self.long_plainly(&store),
+            }
+        }
+    }
+
+    /// Stores the sums of rows of a block at most.
+    ///
+    /// # Safety
+    /// As for `sum`.
     #[inline(always)]
-    pub(super) unsafe fn sum_inlined<const VECTORS: bool>(
-        self,
-        store: impl Fn(usize, T::Accumulator),
-    ) {
+    unsafe fn blocks<const VECTORS: bool>(self, store: impl Fn(usize, T::Accumulator)) {
+        let apart = if self.is_small() {
+            0
+        } else {
+            self.count / STREAMS
+        };
+        for i in 0..self.count {
+            let at = match i < STREAMS * apart {
+                true => i % STREAMS * apart + i / STREAMS,
+                false => i,
+            };
+            // SAFETY: the caller's.
+            store(at, unsafe { block::<T, VECTORS>(self.row(at), self.len) });
+        }
+    }
+
+    /// # Safety
+    /// As for `long`, on a machine with AVX2 and F16C.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn long_vectors(self, store: Store<'_, T>) {
+        // SAFETY: the caller's.
+        unsafe { self.long::<true>(store) }
+    }
+
+    /// # Safety
+    /// As for `long`.
+    unsafe fn long_plainly(self, store: Store<'_, T>) {
+        // SAFETY: the caller's.
+        unsafe { self.long::<false>(store) }
+    }
+
+    /// Stores the sums of rows of several blocks.
+    ///
+    /// # Safety
+    /// As for `sum`; rows are longer than a block.
+    #[inline(always)]
+    unsafe fn long<const VECTORS: bool>(self, store: Store<'_, T>) {
         // SAFETY: the caller's, for rows below the count.
         unsafe {
-            if self.count.saturating_mul(self.len * size_of::<T>()) < LONG {
-                (0..self.count).for_each(|at| self.abreast::<1, VECTORS>([at], &store));
+            if self.is_small() {
+                (0..self.count).for_each(|at| self.abreast::<1, VECTORS>([at], store));
             } else if self.count < STREAMS {
                 (0..self.count).for_each(|at| store(at, self.parts::<VECTORS>(at)));
             } else {
                 let apart = self.count / STREAMS;
                 for at in 0..apart {
                     let rows = array::from_fn(|stream| stream * apart + at);
-                    self.abreast::<STREAMS, VECTORS>(rows, &store);
+                    self.abreast::<STREAMS, VECTORS>(rows, store);
                 }
                 let rest = STREAMS * apart..self.count;
-                rest.for_each(|at| self.abreast::<1, VECTORS>([at], &store));
+                rest.for_each(|at| self.abreast::<1, VECTORS>([at], store));
             }
         }
+    }
+
+    /// Whether there is too little to read it at several places.
+    fn is_small(self) -> bool {
+        self.count.saturating_mul(self.len * size_of::<T>()) < LONG
+    }
+
+    fn row(self, at: usize) -> *const T {
+        self.first.wrapping_offset(at as isize * self.step)
     }
 
     /// Stores the sums of a few rows, of which a block each is added in turn.
@@ -87,16 +153,9 @@ impl<T: Number> Rows<T> {
     unsafe fn abreast<const N: usize, const VECTORS: bool>(
         self,
         rows: [usize; N],
-        store: &impl Fn(usize, T::Accumulator),
+        store: Store<'_, T>,
     ) {
-        let starts = rows.map(|at| self.first.wrapping_offset(at as isize * self.step));
-        if self.len <= BLOCK {
-            for (at, row) in rows.into_iter().zip(starts) {
-                // SAFETY: the caller's.
-                store(at, unsafe { block::<T, VECTORS>(row, self.len) });
-            }
-            return;
-        }
+        let starts = rows.map(|at| self.row(at));
         let mut trees = [const { Tree::<T>::new() }; N];
         // SAFETY: the caller's.
         unsafe { push_blocks_inlined::<T, N, VECTORS>(&mut trees, starts, self.len) };
@@ -111,7 +170,7 @@ impl<T: Number> Rows<T> {
     /// As for `sum`, for a row below the count.
     #[inline(always)]
     unsafe fn parts<const VECTORS: bool>(self, at: usize) -> T::Accumulator {
-        let row = self.first.wrapping_offset(at as isize * self.step);
+        let row = self.row(at);
         // Each is a power of two of blocks, and the rest is the right edge of the tree, so combining them is step 4.
         // That all blocks are whole is not to be seen: loops of a known length are unrolled, and slower.
         let part = hint::black_box(BLOCK << (self.len / BLOCK / STREAMS).ilog2());
@@ -177,9 +236,8 @@ impl<T: Number> Rows<T> {
             return;
         }
         for at in 0..self.count {
-            let row = self.first.wrapping_offset(at as isize * self.step);
             // SAFETY: the caller's.
-            store(at, sum(unsafe { &*row.cast() }));
+            store(at, sum(unsafe { &*self.row(at).cast() }));
         }
     }
 }

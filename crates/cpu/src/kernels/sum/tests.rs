@@ -324,7 +324,7 @@ fn every_way_agrees_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
             assert!(bytes(&sums) == bytes(&wanted), "{} {count} {len}", T::DTYPE);
         };
         // SAFETY: K1, K2, K4: the rows are all of the sample.
-        by(&|store| unsafe { rows.sum_inlined::<false>(store) });
+        by(&|store| unsafe { rows.sum_plainly(store) });
         // SAFETY: as above.
         by(&|store| unsafe { rows.sum(store) });
         if len <= 8 {
