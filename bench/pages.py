@@ -48,7 +48,7 @@ def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def run(info: dict[str, Any]) -> str:
-    return f"{info['date']}: {headline(info)}; the best of {info['rounds']} rounds, of calls of five times as many."
+    return f"{info['date']}: {headline(info)}; the best of {info['rounds']} rounds, of calls of three times as many."
 
 
 def table(results: list[Result]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from work.case import ALONE, BEST, OURS, PEERS
@@ -60,6 +60,12 @@ class Result:
         else:
             theirs = self.best.get(other)
         return theirs / ours if ours and theirs else None
+
+    def best_of(self, other: Result) -> Result:
+        """The same case measured once more: the better time of everybody."""
+        names = {**self.best, **other.best}
+        best = {name: min(one.best[name] for one in (self, other) if name in one.best) for name in names}
+        return replace(self, best=best)
 
     def own_gain(self) -> float | None:
         """How many times as fast the machine's own work is on all threads as on one."""

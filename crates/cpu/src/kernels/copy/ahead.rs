@@ -33,7 +33,7 @@ pub(super) struct Ahead {
     /// How many runs there are, and how many lines each of them touches at most.
     runs: usize,
     lines: usize,
-    /// The next line to ask for, how many follow it in its run, the runs after that one, and how many lines were asked for.
+    /// The next line to ask for, how many are left of its run, the runs after that one, and how many lines were asked for.
     line: *const u8,
     left: usize,
     walk: Walk,
@@ -200,8 +200,7 @@ impl Walk {
             self.offset += most as isize * last.src;
             return most;
         }
-        let count = left;
-        let mut steps = count;
+        let mut steps = left;
         for (axis, index) in axes.iter().zip(index).rev() {
             *index += steps;
             self.offset += steps as isize * axis.src;
@@ -211,7 +210,7 @@ impl Walk {
             self.offset -= axis.size as isize * axis.src;
             (*index, steps) = (0, 1);
         }
-        count
+        left
     }
 }
 

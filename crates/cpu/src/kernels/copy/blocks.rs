@@ -10,7 +10,7 @@ use crate::kernels::lines;
 use core::mem::MaybeUninit;
 
 /// Bytes written between looks at the next source.
-const PIECE: usize = 512;
+const PIECE: usize = stream::FEW * 64;
 
 /// A copy on its way to several threads.
 pub(super) struct Job<'a> {

@@ -14,17 +14,18 @@ const LINE: usize = 64;
 pub(super) const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
-/// Bytes along the source's run in a block that turns axes straight. The processor fetches on for a while where a run
-/// ends, which is wasted: hence long ones.
+/// Runs of fewer bytes are short where axes are turned straight. The processor fetches on for a while where a run ends,
+/// which is wasted.
 const STRIP: usize = 1 << 10;
-/// Rows of this many bytes and less that follow each other are turned whole: a block is then one stretch of the source.
+/// Rows near each other, of this many bytes and less, are turned whole without vectors of whole lines: a block is then
+/// mostly one stretch of the source.
 const WHOLE: usize = 2 << 10;
 /// Rows this many bytes apart are far from each other.
 const FAR: usize = 8 << 10;
 /// Blocks that turn axes straight are no smaller than this many bytes, if there is a choice.
 const SMALL_STRAIGHT: usize = 32 << 10;
 /// Rows of the source in a block that turns axes straight, where that makes whole lines. Rows a power of two apart share
-/// a few sets of the second cache, so that no more of them stay there until they are used.
+/// a few sets of the second cache, so that no more of them stay there until they are used, unless they are near.
 const HIGH: usize = 32;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
 /// stride apart is worth opening a page of memory.
@@ -155,7 +156,8 @@ impl Plan {
         if let Some(turn) = turn
             && stream
             && straight::fits(axes, turn, simple.dst, cell)
-            && let Some(run) = strip(axes[turn], axes[axes.len() - 1], cell)
+            && (whole_tiles(axes[turn], cell) || !is_near(axes, turn, packed))
+            && let Some(run) = strip(axes[turn], axes[last], cell)
         {
             planes(&mut take, axes, turn, run, cell);
             return Plan::cut(axes, &take, Move::Straight, stream);
@@ -334,9 +336,7 @@ fn planes(take: &mut [usize], axes: &[Axis], turn: usize, run: usize, cell: usiz
     take[last] = axes[last].size.min(rows);
     let plane = block(take);
     let next = |axis: &Axis| axis.src == plane as isize;
-    if let Some(more) = axes[..last].iter().position(next)
-        && take[more] == 1
-    {
+    if let Some(more) = axes[..last].iter().position(next) {
         take[more] = axes[more].size.min((SMALL_STRAIGHT / plane).max(1));
     }
 }
@@ -352,23 +352,25 @@ fn high(cell: usize) -> usize {
     }
 }
 
-/// How many cells of a run a block takes that turns it straight: a strip of them, or as little more as leaves a whole
+/// How many cells of a run a block takes that turns it straight: all, a strip of them, or as little more as leaves a whole
 /// line for the last block. None where staging was measured to be quicker: of rows far apart, those of a few lines
 /// each; without vectors of whole lines, all tiles of rows far apart, and runs of no whole lines.
 fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
     let line = LINE / cell;
     let far = across.src.unsigned_abs() >= FAR;
     let bytes = run.size * cell;
-    let slower = match straight::has_line_vectors() {
-        true => far && bytes > LINE && bytes < STRIP,
-        false => !tile_is_near(across, cell) || !run.size.is_multiple_of(line),
+    let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);
+    let (slower, whole) = match straight::has_line_vectors() {
+        true => (far && bytes > LINE && bytes < STRIP, (lines + 2) * LINE),
+        false => {
+            let fits = tile_is_near(across, cell) && whole_tiles(run, cell);
+            (!fits, WHOLE)
+        }
     };
     if slower {
         return None;
     }
-    let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);
-    let one_stretch = across.src.unsigned_abs() == bytes && bytes <= WHOLE;
-    if one_stretch || run.size <= (lines + 2) * line {
+    if bytes <= whole {
         return Some(run.size);
     }
     let rest_fits = |take: &usize| run.size.is_multiple_of(*take) || run.size % take >= line;
@@ -376,6 +378,11 @@ fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
         .map(|lines| lines * line)
         .into_iter()
         .find(rest_fits)
+}
+
+/// Whether a run is whole tiles, so that none is turned twice in part.
+fn whole_tiles(run: Axis, cell: usize) -> bool {
+    run.size.is_multiple_of(LINE / cell)
 }
 
 /// Whether the lines of a tile that is turned straight are near each other: more lines farther apart fall into the same

@@ -40,7 +40,7 @@ pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> b
         && axes.iter().all(|axis| axis.src != 0)
 }
 
-/// Copies every cell of `axes`, and tells `done` every few lines how many parts there are of how many.
+/// Copies every cell of `axes`, and tells `done` after every strip or two how many there are of how many.
 ///
 /// # Safety
 /// K1, K3 and K4 for `src` and `dst` over `axes`, whose strides are in bytes, and [`fits`] for one of them. Call
@@ -81,7 +81,7 @@ pub(super) unsafe fn copy(
                     let dst = dst.offset(a * LINE as isize + r * run.dst);
                     for strip in 0..strips {
                         let src = src.add(strip * way.bytes);
-                        let dst = dst.offset((strip * side / strips) as isize * run.dst);
+                        let dst = dst.offset((strip * way.bytes / cell) as isize * run.dst);
                         (way.strip)(src, last.src, dst, run.dst);
                         count += 1;
                         if count % every == 0 || count == total {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// Bytes in a cache line.
 const LINE: usize = 64;
 /// Lines between two looks at what comes next: more would be asked for at once than a processor can wait for.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 
 /// Copies `bytes` from `src` to `dst` without leaving them in the cache. Call [`fence`] before another
 /// thread may look.
@@ -84,18 +84,18 @@ unsafe fn lines_by_halves(src: *const u8, dst: *mut u8, lines: usize) {
 
 /// Rows of whole lines, each some bytes from the one before.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows {
-    pub(crate) count: usize,
-    pub(crate) lines: usize,
-    pub(crate) src: *const u8,
-    pub(crate) pitch: isize,
-    pub(crate) dst: *mut u8,
-    pub(crate) gap: isize,
+pub(super) struct Rows {
+    pub(super) count: usize,
+    pub(super) lines: usize,
+    pub(super) src: *const u8,
+    pub(super) pitch: isize,
+    pub(super) dst: *mut u8,
+    pub(super) gap: isize,
 }
 
 impl Rows {
     /// A single row.
-    pub(crate) fn one(lines: usize, src: *const u8, dst: *mut u8) -> Rows {
+    pub(super) fn one(lines: usize, src: *const u8, dst: *mut u8) -> Rows {
         Rows {
             count: 1,
             lines,
@@ -110,7 +110,7 @@ impl Rows {
     ///
     /// # Safety
     /// As for [`lines`], for every row.
-    pub(crate) unsafe fn copy(self, done: impl FnMut(usize)) {
+    pub(super) unsafe fn copy(self, done: impl FnMut(usize)) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
             // SAFETY: the caller's; there is AVX.

@@ -115,7 +115,7 @@ impl<T: Number> Rows<T> {
     /// Stores the sums of rows of several blocks.
     ///
     /// # Safety
-    /// As for `sum`; rows are longer than a block.
+    /// As for `sum`.
     #[inline(always)]
     unsafe fn long<const VECTORS: bool>(self, store: Store<'_, T>) {
         // SAFETY: the caller's, for rows below the count.

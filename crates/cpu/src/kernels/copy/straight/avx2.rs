@@ -57,7 +57,7 @@ strip!(strip_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
 /// A strip of wider cells, by whole vectors: the lanes of a vector belong to two squares that follow each other along
 /// the source's run, and trade places with those of the rows below in the end.
 macro_rules! wide_strip {
-    ($name:ident, $width:literal, $low:ident, $high:ident) => {
+    ($name:ident, $width:literal) => {
         /// # Safety
         /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
         #[target_feature(enable = "avx2")]
@@ -74,8 +74,8 @@ macro_rules! wide_strip {
                     for _ in 0..SIDE.ilog2() {
                         let before = rows;
                         for i in 0..half {
-                            rows[2 * i] = $low(before[i], before[i + half]);
-                            rows[2 * i + 1] = $high(before[i], before[i + half]);
+                            rows[2 * i] = _mm256_unpacklo_epi64(before[i], before[i + half]);
+                            rows[2 * i + 1] = _mm256_unpackhi_epi64(before[i], before[i + half]);
                         }
                     }
                     rows
@@ -84,9 +84,8 @@ macro_rules! wide_strip {
                 let (c, d) = (squares(2 * SIDE), squares(3 * SIDE));
                 let to = |i: usize| dst.offset(i as isize * run).cast::<__m256i>();
                 for i in 0..SIDE {
-                    let (left, right) = (a[i], c[i]);
-                    let left = _mm256_permute2x128_si256::<0x20>(left, b[i]);
-                    let right = _mm256_permute2x128_si256::<0x20>(right, d[i]);
+                    let left = _mm256_permute2x128_si256::<0x20>(a[i], b[i]);
+                    let right = _mm256_permute2x128_si256::<0x20>(c[i], d[i]);
                     _mm256_stream_si256(to(i), left);
                     _mm256_stream_si256(to(i).add(1), right);
                 }
@@ -101,5 +100,5 @@ macro_rules! wide_strip {
     };
 }
 
-wide_strip!(strip_8, 8, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
-wide_strip!(strip_16, 16, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+wide_strip!(strip_8, 8);
+wide_strip!(strip_16, 16);
