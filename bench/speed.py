@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import platform
+import signal
 import sys
 import time
 from itertools import groupby
@@ -113,6 +114,8 @@ def main() -> int:
     )
     parser.add_argument("--again", action="store_true", help="time nothing: write the documents of the last run anew")
     options = parser.parse_args()
+    # So that a run that is ended ends its processes, which may be held still.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.again:
         write_docs(json.loads(RESULTS.read_text(encoding="utf-8")))
         return 0
