@@ -84,7 +84,7 @@ def goals(groups: dict[str, list[Result]]) -> str:
             met = sum(other not in result.missed() for result in held if result.faster_than(other) is not None)
             worst, name = min(reached)
             said = {ALONE: "one thread", BEST: "the best peer"}.get(other, SHORT.get(other, f"the machine's {other}"))
-            rows.append([group, f"{least:g}× {said}", f"{met} of {len(reached)}", f"{ratio(worst)} ({name})"])
+            rows.append([group, f"{least:.3g}× {said}", f"{met} of {len(reached)}", f"{ratio(worst)} ({name})"])
     return markdown(["work", "goal", "met by", "least"], rows)
 
 
