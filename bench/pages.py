@@ -48,7 +48,8 @@ def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def run(info: dict[str, Any]) -> str:
-    return f"{info['date']}: {headline(info)}; the best of {info['rounds']} rounds, of calls of three times as many."
+    rounds = info["rounds"]
+    return f"{info['date']}: {headline(info)}; the best of {rounds} rounds, of calls of {info['passes'] * rounds}."
 
 
 def table(results: list[Result]) -> str:

@@ -105,7 +105,7 @@ def main() -> int:
         type=int,
         default=7,
         metavar="N",
-        help="rounds, of which the best counts (7); calls have three times as many",
+        help=f"rounds, of which the best counts (7); calls have {PASSES} times as many",
     )
     parser.add_argument("--peers", default=",".join(PEERS), metavar="A,B", help=f"of {', '.join(PEERS)}")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there")
@@ -143,6 +143,7 @@ def main() -> int:
         "cores": os.cpu_count(),
         "date": time.strftime("%Y-%m-%d"),
         "rounds": options.rounds,
+        "passes": PASSES,
         "debug": any(library.debug for library in libraries),
     }
     print(headline(info))
