@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use smallvec::SmallVec;
 
 /// The process that rayon's threads belong to; 0 before the first work is shared out.
 static HOME: AtomicU32 = AtomicU32::new(0);
@@ -76,8 +77,9 @@ pub(crate) fn count() -> usize {
     rayon::current_num_threads().min(MOST.load(Ordering::Relaxed))
 }
 
-/// Runs `part` for each of `0..parts`, on as many threads as there are. This one takes parts from the start, and others
-/// join in as soon as they are awake; one that comes too late is not waited for.
+/// Runs `part` for each of `0..parts`, on as many threads as there are. Each begins with a stretch of parts of its own: what
+/// threads do next to each other in memory gets in each other's way. Others than this one join in as soon as they are awake;
+/// one that comes too late is not waited for, and whoever is done first takes parts of the others.
 pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
     let others = count() - 1;
     let helpers = others.min(parts.saturating_sub(1));
@@ -89,10 +91,13 @@ pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
     // SAFETY: only the lifetime changes. Helpers use it between `join` and `leave` alone, and nobody is there any more
     // when `finish` has returned, which is before this function does, by a panic too.
     let part = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static _>(part) };
+    let threads = helpers + 1;
+    let starts = (0..threads).map(|at| AtomicUsize::new(parts * at / threads));
     let work = Arc::new(Work {
         part,
         parts,
-        next: AtomicUsize::new(0),
+        next: starts.collect(),
+        came: AtomicUsize::new(1),
         inside: AtomicUsize::new(0),
         caller: thread::current(),
         panic: Mutex::new(None),
@@ -106,7 +111,7 @@ pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
             _ => rayon::spawn(help),
         }
     }
-    work.take_parts();
+    work.take_parts(0);
     drop(finish);
     let panic = work.panic.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(panic) = { panic }.take() {
@@ -114,12 +119,15 @@ pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
     }
 }
 
-/// Parts that threads take one by one.
+/// Parts that threads take one by one, each from its own stretch first.
 struct Work {
     /// Valid until the caller is done; see `each`.
     part: &'static (dyn Fn(usize) + Sync),
     parts: usize,
-    next: AtomicUsize,
+    /// The next part of each stretch.
+    next: SmallVec<[AtomicUsize; 8]>,
+    /// How many threads have come.
+    came: AtomicUsize,
     /// How many helpers have joined and not left, and whether it is too late to join.
     inside: AtomicUsize,
     caller: Thread,
@@ -133,13 +141,18 @@ const CLOSED: usize = 1 << (usize::BITS - 1);
 const PATIENCE: usize = 2000;
 
 impl Work {
-    fn take_parts(&self) {
-        loop {
-            let at = self.next.fetch_add(1, Ordering::Relaxed);
-            if at >= self.parts {
-                return;
+    /// Takes parts from the stretch of that number on.
+    fn take_parts(&self, first: usize) {
+        let stretches = self.next.len();
+        for stretch in (first..stretches).chain(0..first) {
+            let end = self.parts * (stretch + 1) / stretches;
+            loop {
+                let at = self.next[stretch].fetch_add(1, Ordering::Relaxed);
+                if at >= end {
+                    break;
+                }
+                (self.part)(at);
             }
-            (self.part)(at);
         }
     }
 
@@ -151,7 +164,9 @@ impl Work {
         if joined.is_err() {
             return;
         }
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take_parts())) {
+        // As many come as there are stretches, at most.
+        let first = self.came.fetch_add(1, Ordering::Relaxed);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take_parts(first))) {
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
             first.get_or_insert(panic);
         }

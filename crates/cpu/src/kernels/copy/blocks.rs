@@ -5,7 +5,8 @@ use super::collapse::{Axes, Axis, Simplest};
 use super::cursor::Cursor;
 use super::plan::{self, Move, Plan};
 use super::strided::each;
-use super::{backwards, straight, stream, strided, tile, transpose};
+use super::turned::{Area, Block, Leaving};
+use super::{backwards, stream, strided, tile, transpose};
 use crate::kernels::lines;
 use core::mem::MaybeUninit;
 
@@ -44,7 +45,7 @@ impl Job<'_> {
                 Move::Staged | Move::Rows(_) => {
                     self.blocks_staged::<{ plan::STAGE }, { ahead::COMPACT }>(at, to - from);
                 }
-                Move::Straight => self.blocks_straight(at, to - from),
+                Move::Turned => self.blocks_turned(at, to - from),
                 Move::Lines => self.blocks_of_lines(at, to - from),
                 Move::InPlace => {
                     for _ in from..to {
@@ -120,38 +121,40 @@ impl Job<'_> {
         }
     }
 
-    /// Moves `count` blocks from the cursor on, each turned straight into the output, and brings the next source near
-    /// meanwhile.
+    /// Moves `count` blocks from the cursor on, each turned into one area while the one before leaves another.
     #[inline(never)]
-    unsafe fn blocks_straight(&self, mut at: Cursor, count: usize) {
+    unsafe fn blocks_turned(&self, mut at: Cursor, count: usize) {
         let Job { plan, simple } = self;
-        let mut memory = MaybeUninit::<Stage<0, { ahead::COMPACT }>>::uninit();
-        let compact = memory.as_mut_ptr().cast::<u8>();
-        let ahead = |at: &Cursor| {
-            let src = simple.src.wrapping_offset(at.src);
-            Ahead::of(&at.block, src, simple.cell, compact)
-        };
-        // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The compact area
-        // is free again once its block is turned.
-        unsafe {
-            let mut coming = Some(ahead(&at));
-            if let Some(first) = &mut coming {
-                first.bring(1, 1);
-            }
-            for left in (0..count).rev() {
-                let dst = simple.dst.offset(at.dst);
-                let (block, src) = match coming.take() {
-                    Some(coming) => coming.finish(),
-                    None => (at.block.clone(), simple.src.offset(at.src)),
+        let mut memory = MaybeUninit::<[Area; 2]>::uninit();
+        let areas = memory.as_mut_ptr().cast::<Area>();
+        let mut blocks = [Block::new(), Block::new()];
+        let mut before = None;
+        for number in 0..count {
+            let [one, other] = &mut blocks;
+            let (block, last) = match number % 2 {
+                0 => (one, other),
+                _ => (other, one),
+            };
+            block.set(&at.block, simple.cell);
+            let (from, to) = (at.src, simple.dst.wrapping_offset(at.dst));
+            at.advance(plan);
+            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and plans see to it that
+            // they fit their areas, of which each has been written before it is sent off (K4).
+            unsafe {
+                let area = areas.add(number % 2).cast::<u8>();
+                let mut leaving = match before {
+                    Some((area, to)) => Leaving::new(last, area, to),
+                    None => Leaving::nothing(),
                 };
-                at.advance(plan);
-                coming = (left > 0).then(|| ahead(&at));
-                straight::copy(&block, src, dst, simple.cell, |part, parts| {
-                    if let Some(coming) = &mut coming {
-                        coming.bring(part, parts);
-                    }
-                });
+                let src = simple.src.offset(from);
+                block.build(src, area, simple.cell, at.src - from, &mut leaving);
+                leaving.finish();
+                before = Some((area.cast_const(), to));
             }
+        }
+        if let Some((area, to)) = before {
+            // SAFETY: as above.
+            unsafe { Leaving::new(&blocks[(count + 1) % 2], area, to).finish() };
         }
     }
 

@@ -4,7 +4,7 @@
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
 //! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`, `wheels`). Large outputs are written past the
-//! caches (`stream`), planes of whole lines without a stop on the way (`straight`), whole lines the other way round
+//! caches (`stream`), planes of whole lines while they are turned (`turned`), whole lines the other way round
 //! (`backwards`), and by several threads, each of which asks for its next block meanwhile (`ahead`). Planes of a few
 //! rows or columns are put together (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole, by the vectors
 //! that the processor has (`vectors`); what repeats as a whole is written in order (`periodic`).
@@ -20,11 +20,11 @@ pub(crate) mod interleave;
 mod periodic;
 mod plan;
 pub(crate) mod rows;
-mod straight;
 pub(crate) mod stream;
 mod strided;
 mod tile;
 mod transpose;
+mod turned;
 mod vectors;
 mod wheels;
 
@@ -45,7 +45,7 @@ const SMALL: usize = 1 << 10;
 /// From this many bytes on, waking other threads pays.
 const THREADED: usize = 256 << 10;
 /// Parts per thread, so that a thread that is late holds up little.
-const PARTS: usize = 4;
+const PARTS: usize = 8;
 
 /// Copies every element of `src` to the same index of `dst`. Elements are `width` bytes: 1, 2, 4, 8 or 16.
 ///

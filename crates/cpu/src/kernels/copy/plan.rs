@@ -2,9 +2,10 @@
 //! axis; what is left over becomes steps from block to block. Blocks are sized for the caches: small enough
 //! that what they read and stage stays near, large enough that writes come in long stretches.
 
+use super::backwards;
 use super::collapse::{Axes, Axis, Simplest};
 use super::tile::SLACK;
-use super::{backwards, straight};
+use super::turned::{self, PIECE};
 use crate::kernels::lines;
 use smallvec::SmallVec;
 
@@ -14,19 +15,10 @@ const LINE: usize = 64;
 pub(super) const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
-/// Runs of fewer bytes are short where axes are turned straight. The processor fetches on for a while where a run ends,
-/// which is wasted.
-const STRIP: usize = 1 << 10;
-/// Rows near each other, of this many bytes and less, are turned whole without vectors of whole lines: a block is then
-/// mostly one stretch of the source.
-const WHOLE: usize = 2 << 10;
-/// Rows this many bytes apart are far from each other.
+/// Rows this many bytes and longer are copied whole.
 const FAR: usize = 8 << 10;
-/// Blocks that turn axes straight are no smaller than this many bytes, if there is a choice.
-const SMALL_STRAIGHT: usize = 32 << 10;
-/// Rows of the source in a block that turns axes straight, where that makes whole lines. Rows a power of two apart share
-/// a few sets of the second cache, so that no more of them stay there until they are used, unless they are near.
-const HIGH: usize = 32;
+/// Blocks that are turned while others leave are no smaller than this many bytes, if there is a choice.
+const SMALL_TURN: usize = 8 << 10;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
 /// stride apart is worth opening a page of memory.
 const RUN_IN_TURN: usize = 8 * LINE;
@@ -67,8 +59,8 @@ pub(super) enum Move {
     Lines,
     /// It is built in a staging area, then written out in one stretch.
     Staged,
-    /// It is turned straight into the destination, past the caches.
-    Straight,
+    /// It is turned tile by tile, while the block before is written, past the caches.
+    Turned,
     /// As `Staged`, but the first axis of the block steps from stretch to stretch, this many bytes apart.
     Rows(isize),
 }
@@ -155,12 +147,10 @@ impl Plan {
         let turn = turned(axes, cell).filter(|_| !spread);
         if let Some(turn) = turn
             && stream
-            && straight::fits(axes, turn, simple.dst, cell)
-            && (whole_tiles(axes[turn], cell) || !is_near(axes, turn, packed))
-            && let Some(run) = strip(axes[turn], axes[last], cell)
+            && turned::fits(axes, turn, simple.dst, cell)
         {
-            planes(&mut take, axes, turn, run, cell);
-            return Plan::cut(axes, &take, Move::Straight, stream);
+            planes(&mut take, axes, turn, cell);
+            return Plan::cut(axes, &take, Move::Turned, stream);
         }
         if let Some(turn) = turn
             && !is_near(axes, turn, packed)
@@ -220,9 +210,11 @@ impl Plan {
                 });
             }
         }
-        if let Move::Rows(_) = how {
+        if let Move::Rows(_) | Move::Turned = how {
             // On along the source: its pages are looked up anew where it jumps, and reads wait for that.
             steps[..walks].sort_by_key(|step| core::cmp::Reverse(step.src.unsigned_abs()));
+        }
+        if let Move::Rows(_) = how {
             // Rows a little more than whole lines apart, lest they all fall into the same few cache sets.
             let row = block
                 .get(1)
@@ -315,81 +307,62 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> bool {
     false
 }
 
-/// Takes planes that are turned straight: `run` cells of the axis `turn`, as many rows as are worth it, and what follows
-/// on in the source.
-fn planes(take: &mut [usize], axes: &[Axis], turn: usize, run: usize, cell: usize) {
-    let last = axes.len() - 1;
-    take[turn] = run;
-    take[last] = axes[last].size.min(high(cell));
-    // A short run is made longer by the axis that continues it.
-    let reach = run * cell;
-    let next = |axis: &Axis| axis.src == reach as isize;
-    if run == axes[turn].size
-        && let Some(more) = axes[..last].iter().position(next)
-    {
-        take[more] = axes[more].size.min((STRIP / reach).max(1));
+/// Takes planes that are turned: a piece of the source's run and of the output's rows, continued by other axes where one
+/// of both is shorter; and where that makes a small block, what follows on.
+fn planes(take: &mut [usize], axes: &[Axis], turn: usize, cell: usize) {
+    let (last, line) = (axes.len() - 1, LINE / cell);
+    take[turn] = piece(axes[turn].size, PIECE, cell);
+    let (row, room) = (
+        PIECE.max(SMALL_TURN / take[turn]),
+        turned::BLOCK / cell / take[turn] / line * line,
+    );
+    take[last] = piece(axes[last].size, row, cell).min(room);
+    let strides: [Stride; 2] = [|axis| axis.src, |axis| axis.dst];
+    for stride in strides {
+        let run = run_of(take, axes, stride, cell);
+        go_on(take, axes, stride, run, PIECE / run, cell);
     }
-    // Short rows near each other: more of them, and more planes.
-    let line = LINE / cell;
-    let block = |take: &[usize]| take.iter().product::<usize>() * cell;
-    let rows = (SMALL_STRAIGHT / block(take) * take[last]).max(take[last]) / line * line;
-    take[last] = axes[last].size.min(rows);
-    let plane = block(take);
-    let next = |axis: &Axis| axis.src == plane as isize;
-    if let Some(more) = axes[..last].iter().position(next) {
-        take[more] = axes[more].size.min((SMALL_STRAIGHT / plane).max(1));
+    for stride in strides {
+        let bytes = take.iter().product::<usize>() * cell;
+        let run = run_of(take, axes, stride, cell);
+        go_on(take, axes, stride, run, NEAR / bytes, cell);
     }
 }
 
-/// Rows of the source in a block that turns axes straight. Of narrow cells, whose rows are made compact, there are enough
-/// for a few lines of the output.
-fn high(cell: usize) -> usize {
-    match cell {
-        1 => 4 * LINE,
-        2 => LINE,
-        _ if straight::has_line_vectors() => HIGH,
-        _ => 2 * HIGH,
+/// A stride of an axis.
+type Stride = fn(&Axis) -> isize;
+
+/// How many cells of an axis make a piece of so many bytes that is turned: all of a few, and otherwise that or as little
+/// more as leaves a whole tile for the last block.
+fn piece(size: usize, bytes: usize, cell: usize) -> usize {
+    let (line, whole) = (LINE / cell, (bytes / LINE * LINE / cell));
+    if size < 2 * whole {
+        return size;
     }
+    let rest_fits = |take: &usize| size.is_multiple_of(*take) || size % take >= line;
+    let more = (0..4).map(|lines| whole + lines * line);
+    more.into_iter().find(rest_fits).unwrap_or(whole)
 }
 
-/// How many cells of a run a block takes that turns it straight: all, a strip of them, or as little more as leaves a whole
-/// line for the last block. None where staging was measured to be quicker: of rows far apart, those of a few lines
-/// each; without vectors of whole lines, all tiles of rows far apart, and runs of no whole lines.
-fn strip(run: Axis, across: Axis, cell: usize) -> Option<usize> {
-    let line = LINE / cell;
-    let far = across.src.unsigned_abs() >= FAR;
-    let bytes = run.size * cell;
-    let lines = (SMALL_STRAIGHT / high(cell) / LINE).max(4);
-    let (slower, whole) = match straight::has_line_vectors() {
-        true => (far && bytes > LINE && bytes < STRIP, (lines + 2) * LINE),
-        false => {
-            let fits = tile_is_near(across, cell) && whole_tiles(run, cell);
-            (!fits, WHOLE)
+/// Bytes that follow each other in what is taken.
+fn run_of(take: &[usize], axes: &[Axis], stride: Stride, cell: usize) -> usize {
+    let mut run = cell;
+    while let Some(at) = axes.iter().position(|axis| stride(axis) == run as isize) {
+        run *= take[at];
+        if take[at] < axes[at].size {
+            break;
         }
-    };
-    if slower {
-        return None;
     }
-    if bytes <= whole {
-        return Some(run.size);
-    }
-    let rest_fits = |take: &usize| run.size.is_multiple_of(*take) || run.size % take >= line;
-    [lines, lines + 1, lines + 2]
-        .map(|lines| lines * line)
-        .into_iter()
-        .find(rest_fits)
+    run
 }
 
-/// Whether a run is whole tiles, so that none is turned twice in part.
-fn whole_tiles(run: Axis, cell: usize) -> bool {
-    run.size.is_multiple_of(LINE / cell)
-}
-
-/// Whether the lines of a tile that is turned straight are near each other: more lines farther apart fall into the same
-/// sets of the nearest cache than it has room for, and are brought in again for every strip.
-fn tile_is_near(across: Axis, cell: usize) -> bool {
-    let most = if cell <= 2 { 2 * NEAR } else { NEAR };
-    LINE / cell * across.src.unsigned_abs() <= most
+/// Takes up to `most` of the axis that continues a run, if it is not taken yet and the block has room.
+fn go_on(take: &mut [usize], axes: &[Axis], stride: Stride, run: usize, most: usize, cell: usize) {
+    let most = most.min(turned::BLOCK / (take.iter().product::<usize>() * cell));
+    let next = axes.iter().position(|axis| stride(axis) == run as isize);
+    if let Some(next) = next.filter(|&next| take[next] == 1) {
+        take[next] = axes[next].size.min(most.max(1));
+    }
 }
 
 /// The first axis from which on the destination is packed.

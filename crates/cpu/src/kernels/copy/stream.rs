@@ -68,7 +68,7 @@ pub(crate) unsafe fn lines(src: *const u8, dst: *mut u8, lines: usize) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx")]
-unsafe fn lines_by_halves(src: *const u8, dst: *mut u8, lines: usize) {
+pub(super) unsafe fn lines_by_halves(src: *const u8, dst: *mut u8, lines: usize) {
     use core::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
     let (from, to) = (src.cast::<__m256i>(), dst.cast::<__m256i>());
     for at in (0..2 * lines).step_by(2) {

@@ -1,8 +1,11 @@
 //! Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side by
 //! side in a line of the output.
 
-use super::super::vectors::LANE;
+use super::{FEW, LINE, Leaving, Planes, each_tile};
+use crate::kernels::copy::stream;
+use crate::kernels::copy::vectors::LANE;
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 /// # Safety
 /// Lanes at `at` and `next` bytes further are inside (K1).
@@ -21,8 +24,9 @@ macro_rules! strip {
     ($name:ident, $width:literal, $low:ident, $high:ident) => {
         /// # Safety
         /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
+        #[inline]
         #[target_feature(enable = "avx2")]
-        pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
+        unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
             const SIDE: usize = LANE / $width;
             let half = SIDE / 2;
             let next = SIDE as isize * across;
@@ -42,8 +46,8 @@ macro_rules! strip {
                 }
                 for i in 0..SIDE {
                     let to = dst.offset(i as isize * run).cast::<__m256i>();
-                    _mm256_stream_si256(to, left[i]);
-                    _mm256_stream_si256(to.add(1), right[i]);
+                    _mm256_store_si256(to, left[i]);
+                    _mm256_store_si256(to.add(1), right[i]);
                 }
             }
         }
@@ -60,8 +64,9 @@ macro_rules! wide_strip {
     ($name:ident, $width:literal) => {
         /// # Safety
         /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
+        #[inline]
         #[target_feature(enable = "avx2")]
-        pub(super) unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
+        unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
             const SIDE: usize = LANE / $width;
             let half = SIDE / 2;
             // SAFETY: a vector of each of the tile's lines is inside (K1, K3, K4).
@@ -86,14 +91,14 @@ macro_rules! wide_strip {
                 for i in 0..SIDE {
                     let left = _mm256_permute2x128_si256::<0x20>(a[i], b[i]);
                     let right = _mm256_permute2x128_si256::<0x20>(c[i], d[i]);
-                    _mm256_stream_si256(to(i), left);
-                    _mm256_stream_si256(to(i).add(1), right);
+                    _mm256_store_si256(to(i), left);
+                    _mm256_store_si256(to(i).add(1), right);
                 }
                 for i in 0..SIDE {
                     let left = _mm256_permute2x128_si256::<0x31>(a[i], b[i]);
                     let right = _mm256_permute2x128_si256::<0x31>(c[i], d[i]);
-                    _mm256_stream_si256(to(i + SIDE), left);
-                    _mm256_stream_si256(to(i + SIDE).add(1), right);
+                    _mm256_store_si256(to(i + SIDE), left);
+                    _mm256_store_si256(to(i + SIDE).add(1), right);
                 }
             }
         }
@@ -102,3 +107,64 @@ macro_rules! wide_strip {
 
 wide_strip!(strip_8, 8);
 wide_strip!(strip_16, 16);
+
+macro_rules! planes {
+    ($name:ident, $width:literal, $strip:ident, $bytes:expr) => {
+        /// # Safety
+        /// As for [`super::Block::build`].
+        #[target_feature(enable = "avx2")]
+        pub(super) unsafe fn $name(
+            planes: &Planes,
+            src: *const u8,
+            area: *mut u8,
+            next: isize,
+            leaving: &mut Leaving<'_>,
+        ) {
+            // Narrow cells have so many lines that those a power of two apart push each other out of the cache before they
+            // are used up: each is read once.
+            const NEAR: usize = if $width <= 2 { LINE / $width } else { 0 };
+            let mut near = [MaybeUninit::<[__m256i; 2]>::uninit(); NEAR];
+            let mut turn = |mut src: *const u8, mut across: isize, area: *mut u8, run: isize| {
+                for (i, line) in near.iter_mut().enumerate() {
+                    // SAFETY: the tile's lines are inside (K1, K4).
+                    unsafe {
+                        let from = src.offset(i as isize * across).cast::<__m256i>();
+                        line.write([_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1))]);
+                    }
+                }
+                if NEAR > 0 {
+                    (src, across) = (near.as_ptr().cast(), LINE as isize);
+                }
+                for strip in 0..LINE / $bytes {
+                    // SAFETY: a strip of the tile (K1, K3, K4).
+                    unsafe {
+                        let src = src.add(strip * $bytes);
+                        let area = area.offset((strip * $bytes / $width) as isize * run);
+                        $strip(src, across, area, run);
+                    }
+                }
+            };
+            // SAFETY: the caller's.
+            unsafe {
+                each_tile!(
+                    planes,
+                    src,
+                    area,
+                    next,
+                    leaving,
+                    $width,
+                    turn,
+                    |src, dst, lines| {
+                        stream::lines_by_halves(src, dst, lines);
+                    }
+                );
+            }
+        }
+    };
+}
+
+planes!(planes_1, 1, strip_1, LANE);
+planes!(planes_2, 2, strip_2, LANE);
+planes!(planes_4, 4, strip_4, LANE);
+planes!(planes_8, 8, strip_8, 2 * LANE);
+planes!(planes_16, 16, strip_16, 2 * LANE);
