@@ -47,6 +47,7 @@ impl Job<'_> {
                 }
                 Move::Turned => self.blocks_turned(at, to - from),
                 Move::Lines => self.blocks_of_lines(at, to - from),
+                Move::Places(further) => self.blocks_of_places(at, to - from, further),
                 Move::InPlace => {
                     for _ in from..to {
                         let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
@@ -158,6 +159,37 @@ impl Job<'_> {
         }
     }
 
+    /// Moves `count` blocks from the cursor on, of runs that are whole lines, a few that follow each other in the output at
+    /// a time; what is near in the source is read on, for each of them.
+    #[inline(never)]
+    unsafe fn blocks_of_places(&self, mut at: Cursor, count: usize, further: usize) {
+        let Job { plan, simple } = self;
+        for _ in 0..count {
+            let mut outer = at.block.clone();
+            let (Some(run), Some(places)) = (outer.pop(), outer.pop()) else {
+                return;
+            };
+            outer.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
+            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
+            // whole lines, from a line of the output on (K4).
+            unsafe {
+                let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
+                each(&outer, src, dst, &mut |src, dst| {
+                    let rows = stream::Rows {
+                        count: places.size,
+                        lines: run.size * simple.cell / 64,
+                        src,
+                        pitch: places.src,
+                        dst,
+                        gap: places.dst,
+                    };
+                    rows.copy_asking(further);
+                });
+            }
+            at.advance(plan);
+        }
+    }
+
     /// Moves `count` blocks from the cursor on, of runs that are whole lines, forwards or backwards, and brings the next
     /// source near meanwhile if the plan looks ahead.
     #[inline(never)]
@@ -170,11 +202,6 @@ impl Job<'_> {
             };
             let lines = run.size * simple.cell / 64;
             let total = outer.iter().fold(lines, |lines, axis| lines * axis.size);
-            // What is near in the source is read on, for each of a few runs that follow each other in the output.
-            let mut outer = Axes::from_slice(outer);
-            if let Some((_, most)) = outer.split_last_mut() {
-                most.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
-            }
             let (mut done, mut told) = (0, 0);
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
             // whole lines, from a line of the output on (K4).
@@ -185,7 +212,7 @@ impl Job<'_> {
                 let nowhere = core::ptr::null_mut();
                 let ahead = plan.ahead && left > 0;
                 let mut coming = ahead.then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
-                each(&outer, src, dst, &mut |src, dst| {
+                each(outer, src, dst, &mut |src, dst| {
                     match run.src < 0 {
                         true => backwards::lines(src, dst, lines, simple.cell),
                         false => stream::lines(src, dst, lines),

@@ -34,6 +34,8 @@ const BURST: usize = 32 << 10;
 const PLACES: usize = 8;
 /// Bytes that it reads at each place.
 const SPAN: usize = 64 << 10;
+/// How many bytes further on it asks there. Of lines one by one the processor sees more than could be asked for.
+const FURTHER: usize = 2 << 10;
 /// Rows of this many bytes and more are put one after another without much ado.
 const ROW: usize = 256;
 /// Cells of a block whose destination has holes.
@@ -57,6 +59,8 @@ pub(super) enum Move {
     Run,
     /// It is runs of whole lines, forwards or backwards, which go straight to where they belong, past the caches.
     Lines,
+    /// As `Lines`, forwards from a few places in turn, while what is so many bytes further on at each is asked for.
+    Places(usize),
     /// It is built in a staging area, then written out in one stretch.
     Staged,
     /// It is turned tile by tile, while the block before is written, past the caches.
@@ -129,9 +133,8 @@ impl Plan {
         let bytes = axes[last].size * cell;
         let back = axes[last].src == -(cell as isize) && backwards::can();
         if stream && (run && bytes < FAR || back) && whole_lines(axes, simple.dst, cell) {
-            let ahead = bursts(&mut take, axes, cell);
-            let plan = Plan::cut(axes, &take, Move::Lines, stream);
-            return Plan { ahead, ..plan };
+            let how = bursts(&mut take, axes, cell);
+            return Plan::cut(axes, &take, how, stream);
         }
         if run && !stream && row_repeats(axes) && lines::are_worth_it(bytes) {
             greedy(&mut take, axes, packed.max(last - 1), cell, TURN);
@@ -284,27 +287,34 @@ fn whole_lines(axes: &[Axis], dst: *const u8, cell: usize) -> bool {
 
 /// Takes runs of whole lines: a few that follow each other in the output, of each of many that follow each other in the
 /// source, so that memory is read at a few places for long; where all follow each other in both, a burst of them.
-/// Answers whether the next block is worth asking for: the processor sees a few places coming by itself.
-fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> bool {
+fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
     let last = axes.len() - 1;
     take[last] = axes[last].size.min(BURST / cell);
     let mut order: SmallVec<[usize; 8]> = (0..last).collect();
     order.sort_by_key(|&axis| axes[axis].src.unsigned_abs());
     let Some(&near) = order.first() else {
-        return true;
+        return Move::Lines;
     };
-    if near == last - 1 {
-        let limit = BURST / (take[last] * cell);
-        take[near] = axes[near].size.min(limit.max(1));
-        return true;
+    let run = take[last] * cell;
+    if near == last - 1 || axes[last].src < 0 {
+        take[near] = axes[near].size.min((BURST / run).max(1));
+        return Move::Lines;
+    }
+    // All places of a plane that is one stretch of the source, and then the next plane.
+    let plane = axes[near].size * axes[last - 1].size * run;
+    let reach = |axis: usize| axes[axis].src.unsigned_abs() * axes[axis].size;
+    if reach(near) == axes[last - 1].src.unsigned_abs() && reach(last - 1) == plane && plane <= SPAN
+    {
+        (take[near], take[last - 1]) = (axes[near].size, axes[last - 1].size);
+        return Move::Places(plane);
     }
     take[last - 1] = axes[last - 1].size.min(PLACES);
-    let mut used = take[last] * cell;
+    let mut used = run;
     for axis in order.into_iter().filter(|&axis| axis != last - 1) {
         take[axis] = axes[axis].size.min((SPAN / used).max(1));
         used *= take[axis];
     }
-    false
+    Move::Places(if run < PIECE { 0 } else { FURTHER.max(run) })
 }
 
 /// Takes planes that are turned: a piece of the source's run and of the output's rows, continued by other axes where one

@@ -1,6 +1,8 @@
 //! Writes that pass the caches by. An output larger than the last cache would only push out what is there, its own
 //! source first.
 
+#[cfg(target_arch = "x86_64")]
+use super::ahead::prefetch;
 use std::sync::OnceLock;
 
 /// Bytes in a cache line.
@@ -132,6 +134,38 @@ impl Rows {
             |src, dst, few| unsafe { lines_by_halves(src, dst, few) },
             done,
         );
+    }
+
+    /// Copies them, and asks for what is `further` bytes on meanwhile, unless that is 0.
+    ///
+    /// # Safety
+    /// As for [`lines`], for every row.
+    pub(super) unsafe fn copy_asking(self, further: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: the caller's; there is AVX.
+            return unsafe { self.copy_asking_by_halves(further) };
+        }
+        let _ = further;
+        // SAFETY: the caller's.
+        self.each_few(|src, dst, few| unsafe { lines(src, dst, few) }, |_| ());
+    }
+
+    /// [`Rows::copy_asking`] by [`lines_by_halves`].
+    ///
+    /// # Safety
+    /// As for both.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx")]
+    unsafe fn copy_asking_by_halves(self, further: usize) {
+        let copy = |src: *const u8, dst, few| {
+            if further > 0 {
+                (0..few).for_each(|i| prefetch(src.wrapping_add(further + i * LINE)));
+            }
+            // SAFETY: the caller's.
+            unsafe { lines_by_halves(src, dst, few) }
+        };
+        self.each_few(copy, |_| ());
     }
 
     /// Calls `copy` for a few lines at a time. Every instruction counts between what is written.
