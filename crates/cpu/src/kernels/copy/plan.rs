@@ -15,8 +15,8 @@ const LINE: usize = 64;
 pub(super) const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
-/// Rows this many bytes and longer are copied whole.
-const FAR: usize = 8 << 10;
+/// Runs this many bytes and longer are copied whole.
+const FAR: usize = 64 << 10;
 /// Blocks that are turned while others leave are no smaller than this many bytes, if there is a choice.
 const SMALL_TURN: usize = 8 << 10;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
@@ -314,7 +314,12 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
         take[axis] = axes[axis].size.min((SPAN / used).max(1));
         used *= take[axis];
     }
-    Move::Places(if run < PIECE { 0 } else { FURTHER.max(run) })
+    // Runs that follow each other are one.
+    let further = match axes[near].src as usize {
+        next if next == run => FURTHER,
+        next => next,
+    };
+    Move::Places(if run < PIECE { 0 } else { further })
 }
 
 /// Takes planes that are turned: a piece of the source's run and of the output's rows, continued by other axes where one
