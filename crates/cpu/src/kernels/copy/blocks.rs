@@ -139,6 +139,7 @@ impl Job<'_> {
             block.set(&at.block, simple.cell);
             let (from, to) = (at.src, simple.dst.wrapping_offset(at.dst));
             at.advance(plan);
+            let next = if number + 1 < count { at.src - from } else { 0 };
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and plans see to it that
             // they fit their areas, of which each has been written before it is sent off (K4).
             unsafe {
@@ -148,7 +149,7 @@ impl Job<'_> {
                     None => Leaving::nothing(),
                 };
                 let src = simple.src.offset(from);
-                block.build(src, area, simple.cell, at.src - from, &mut leaving);
+                block.build(src, area, simple.cell, next, &mut leaving);
                 leaving.finish();
                 before = Some((area.cast_const(), to));
             }
@@ -162,18 +163,22 @@ impl Job<'_> {
     /// Moves `count` blocks from the cursor on, of runs that are whole lines, a few that follow each other in the output at
     /// a time; what is near in the source is read on, for each of them.
     #[inline(never)]
-    unsafe fn blocks_of_places(&self, mut at: Cursor, count: usize, further: usize) {
+    unsafe fn blocks_of_places(&self, mut at: Cursor, count: usize, further: Option<isize>) {
         let Job { plan, simple } = self;
-        for _ in 0..count {
+        for left in (0..count).rev() {
             let mut outer = at.block.clone();
             let (Some(run), Some(places)) = (outer.pop(), outer.pop()) else {
                 return;
             };
             outer.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
+            let (from, to) = (at.src, at.dst);
+            at.advance(plan);
+            let next = if left > 0 { at.src - from } else { 0 };
+            let further = further.unwrap_or(next);
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
             // whole lines, from a line of the output on (K4).
             unsafe {
-                let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
+                let (src, dst) = (simple.src.offset(from), simple.dst.offset(to));
                 each(&outer, src, dst, &mut |src, dst| {
                     let rows = stream::Rows {
                         count: places.size,
@@ -186,7 +191,6 @@ impl Job<'_> {
                     rows.copy_asking(further);
                 });
             }
-            at.advance(plan);
         }
     }
 

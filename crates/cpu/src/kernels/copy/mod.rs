@@ -47,6 +47,9 @@ const THREADED: usize = 256 << 10;
 /// Parts per thread, so that a thread that is late holds up little.
 const PARTS: usize = 8;
 
+/// Blocks in a part, if there are as many: one is asked for, or still leaves, while another is moved.
+const FEW: usize = 4;
+
 /// Copies every element of `src` to the same index of `dst`. Elements are `width` bytes: 1, 2, 4, 8 or 16.
 ///
 /// # Safety
@@ -221,7 +224,9 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
         if threads == 1 {
             return job.blocks(0, blocks);
         }
-        let parts = (threads * PARTS).min(blocks);
+        let parts = (threads * PARTS)
+            .min((blocks / FEW).max(threads))
+            .min(blocks);
         threads::each(parts, |part| {
             let from = blocks * part / parts;
             let to = blocks * (part + 1) / parts;

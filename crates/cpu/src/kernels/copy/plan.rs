@@ -35,7 +35,7 @@ const PLACES: usize = 8;
 /// Bytes that it reads at each place.
 const SPAN: usize = 64 << 10;
 /// How many bytes further on it asks there. Of lines one by one the processor sees more than could be asked for.
-const FURTHER: usize = 2 << 10;
+const FURTHER: isize = 2 << 10;
 /// Rows of this many bytes and more are put one after another without much ado.
 const ROW: usize = 256;
 /// Cells of a block whose destination has holes.
@@ -59,8 +59,9 @@ pub(super) enum Move {
     Run,
     /// It is runs of whole lines, forwards or backwards, which go straight to where they belong, past the caches.
     Lines,
-    /// As `Lines`, forwards from a few places in turn, while what is so many bytes further on at each is asked for.
-    Places(usize),
+    /// As `Lines`, forwards from a few places in turn, while what is so many bytes further on at each is asked for: 0 for
+    /// nothing, none for what the next block has there.
+    Places(Option<isize>),
     /// It is built in a staging area, then written out in one stretch.
     Staged,
     /// It is turned tile by tile, while the block before is written, past the caches.
@@ -91,7 +92,7 @@ pub(super) struct Plan {
     pub(super) how: Move,
     /// Whether the output is written past the caches.
     pub(super) stream: bool,
-    /// Whether the next block's source is asked for ahead of time.
+    /// Whether the next block's source is asked for ahead of time, where `how` does not see to it.
     pub(super) ahead: bool,
 }
 
@@ -306,7 +307,7 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
     if reach(near) == axes[last - 1].src.unsigned_abs() && reach(last - 1) == plane && plane <= SPAN
     {
         (take[near], take[last - 1]) = (axes[near].size, axes[last - 1].size);
-        return Move::Places(plane);
+        return Move::Places(None);
     }
     take[last - 1] = axes[last - 1].size.min(PLACES);
     let mut used = run;
@@ -315,11 +316,12 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
         used *= take[axis];
     }
     // Runs that follow each other are one.
-    let further = match axes[near].src as usize {
-        next if next == run => FURTHER,
-        next => next,
+    let next = axes[near].src;
+    let further = match next.unsigned_abs() == run {
+        true => next.signum() * FURTHER,
+        false => next,
     };
-    Move::Places(if run < PIECE { 0 } else { further })
+    Move::Places(Some(if run < PIECE { 0 } else { further }))
 }
 
 /// Takes planes that are turned: a piece of the source's run and of the output's rows, continued by other axes where one

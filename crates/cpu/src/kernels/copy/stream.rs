@@ -140,7 +140,7 @@ impl Rows {
     ///
     /// # Safety
     /// As for [`lines`], for every row.
-    pub(super) unsafe fn copy_asking(self, further: usize) {
+    pub(super) unsafe fn copy_asking(self, further: isize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
             // SAFETY: the caller's; there is AVX.
@@ -157,10 +157,11 @@ impl Rows {
     /// As for both.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx")]
-    unsafe fn copy_asking_by_halves(self, further: usize) {
+    unsafe fn copy_asking_by_halves(self, further: isize) {
         let copy = |src: *const u8, dst, few| {
-            if further > 0 {
-                (0..few).for_each(|i| prefetch(src.wrapping_add(further + i * LINE)));
+            if further != 0 {
+                let further = src.wrapping_offset(further);
+                (0..few).for_each(|i| prefetch(further.wrapping_add(i * LINE)));
             }
             // SAFETY: the caller's.
             unsafe { lines_by_halves(src, dst, few) }

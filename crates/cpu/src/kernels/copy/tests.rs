@@ -357,6 +357,11 @@ fn planes_whose_rows_are_whole_lines_turn_like_the_index_loop() {
 }
 
 #[test]
+fn a_plane_whose_last_block_is_less_than_a_tile_turns_like_the_index_loop() {
+    check(&[1681, 8], &[1, 1681], &[8, 1], 16, Path::Streamed);
+}
+
+#[test]
 fn many_small_planes_turn_like_the_index_loop() {
     let mut dice = Dice(0x9a7e);
     for case in 0..40 {
@@ -397,6 +402,28 @@ fn runs_of_whole_lines_copy_like_the_index_loop_in_any_order() {
             check(&sizes, &from, &to, width, path);
         }
     }
+}
+
+#[test]
+fn runs_that_are_long_make_planes_or_lie_over_each_other_copy_like_the_index_loop() {
+    let long = [2, 3, 640 * 16];
+    let from = nested(&long, &[1, 0, 2], &[0; 3]);
+    check(
+        &long,
+        &from,
+        &nested(&long, &[0, 1, 2], &[0; 3]),
+        4,
+        Path::Streamed,
+    );
+    let planes = [5, 8, 32, 64];
+    for order in [[0, 2, 1, 3], [2, 0, 1, 3]] {
+        let from = nested(&planes, &order, &[0; 4]);
+        let to = nested(&planes, &[0, 1, 2, 3], &[0; 4]);
+        check(&planes, &from, &to, 4, Path::Streamed);
+    }
+    // A window that slides backwards.
+    let (from, to) = ([-4, 17480, 1028, 1], [69664, 8708, 512, 1]);
+    check(&[2, 8, 17, 512], &from, &to, 16, Path::Streamed);
 }
 
 #[test]

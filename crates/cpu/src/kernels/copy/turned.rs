@@ -65,6 +65,7 @@ pub(super) struct Block {
 }
 
 /// Planes that are turned.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 struct Planes {
     /// The axis that the source runs along, and the one that the area runs along.
     run: Axis,
@@ -116,13 +117,15 @@ impl Block {
             axis.dst = pitch as isize;
             pitch *= axis.size;
         }
+        debug_assert!(bytes.is_multiple_of(LINE) && pitch <= size_of::<Area>());
         self.planes = Planes::of(&self.axes, cell).zip(widest(cell));
     }
 
     /// Turns it into an area. What is `next` bytes further is asked for, and what leaves meanwhile goes on after every tile.
     ///
     /// # Safety
-    /// K1 and K4 for `src`; the area is used by nothing else (K3). Whatever leaves may do so.
+    /// K1 and K4 for `src`; the area is an [`Area`] that is used by nothing else (K3), and the block one of a plan whose
+    /// axes [`fits`] was asked of. Whatever leaves may do so.
     pub(super) unsafe fn build(
         &self,
         src: *const u8,
@@ -204,6 +207,7 @@ fn widest(cell: usize) -> Option<Way> {
 
 /// All ways that this processor has, the widest first.
 fn ways(cell: usize) -> impl Iterator<Item = Way> {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
     let mut ways: [Option<Way>; 2] = [None; 2];
     #[cfg(target_arch = "x86_64")]
     {

@@ -2,12 +2,10 @@
 //! line of the output.
 
 use super::{FEW, LINE, Leaving, Planes, each_tile};
+use crate::kernels::copy::vectors::LANE;
 use core::arch::asm;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
-
-/// Bytes in a lane.
-const LANE: usize = 16;
 
 /// Turns the lanes of four lines: the first of each, then the second, and so on.
 #[inline]

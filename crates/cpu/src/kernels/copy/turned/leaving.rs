@@ -11,6 +11,7 @@ pub(in super::super) struct Leaving<'a> {
     /// The row that is on its way, and how many lines of it have left.
     area: *const u8,
     line: usize,
+    /// Where the block goes.
     dst: *mut u8,
     /// How many lines are left in all.
     left: usize,
@@ -44,6 +45,7 @@ impl Leaving<'_> {
     }
 
     /// How many lines are left.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(in super::super) fn left(&self) -> usize {
         self.left
     }
