@@ -60,15 +60,23 @@ impl Cargo {
     }
 }
 
+/// In CI everything is built once, in a fresh clone: what would make the next build quicker is not kept.
+fn prepared(command: &mut Command) -> &mut Command {
+    if std::env::var_os("CI").is_some() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
+    command
+}
+
 /// Runs a command and shows what it says.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
-    let status = command.status();
+    let status = prepared(command).status();
     done(command, status.map(|status| (status, String::new())))
 }
 
 /// Runs a command and shows what it says only if it fails.
 pub(crate) fn quietly(command: &mut Command) -> Result<(), Failure> {
-    let output = command.output().map(|output| {
+    let output = prepared(command).output().map(|output| {
         let said = [output.stdout, output.stderr].concat();
         (output.status, String::from_utf8_lossy(&said).into_owned())
     });
