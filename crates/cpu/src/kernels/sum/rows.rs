@@ -5,7 +5,7 @@ use std::array;
 use std::cell::Cell;
 use std::hint;
 
-use super::tree::{Tree, block, combine, join};
+use super::tree::{Tree, block, blocks, combine, join};
 use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
 
@@ -86,11 +86,16 @@ impl<T: Number> Rows<T> {
         } else {
             self.count / STREAMS
         };
-        for i in 0..self.count {
-            let at = match i < STREAMS * apart {
-                true => i % STREAMS * apart + i / STREAMS,
-                false => i,
-            };
+        for i in 0..apart {
+            let at: [usize; STREAMS] = array::from_fn(|stream| stream * apart + i);
+            // SAFETY: the caller's.
+            let sums =
+                unsafe { blocks::<T, STREAMS, VECTORS>(at.map(|at| self.row(at)), self.len) };
+            at.into_iter()
+                .zip(sums)
+                .for_each(|(at, sum)| store(at, sum));
+        }
+        for at in STREAMS * apart..self.count {
             // SAFETY: the caller's.
             store(at, unsafe { block::<T, VECTORS>(self.row(at), self.len) });
         }
@@ -277,9 +282,10 @@ unsafe fn push_blocks_inlined<T: Number, const N: usize, const VECTORS: bool>(
 ) {
     for start in (0..len).step_by(BLOCK) {
         let some = BLOCK.min(len - start);
-        for (tree, row) in trees.iter_mut().zip(rows) {
-            // SAFETY: the caller's.
-            tree.push(unsafe { block::<T, VECTORS>(row.add(start), some) });
+        // SAFETY: the caller's.
+        let sums = unsafe { blocks::<T, N, VECTORS>(rows.map(|row| row.add(start)), some) };
+        for (tree, sum) in trees.iter_mut().zip(sums) {
+            tree.push(sum);
         }
     }
 }

@@ -36,6 +36,35 @@ pub(super) unsafe fn block<T: Number, const VECTORS: bool>(
     lanes_of::<T>(len, |at| std::array::from_fn(|j| one(at + j)), one)
 }
 
+/// [`block`] for several rows of as many terms, whose lanes are added in turn where they are all full: no row waits for
+/// another, as the terms of one wait for each other.
+///
+/// # Safety
+/// As for `block`, for each row.
+#[inline(always)]
+pub(super) unsafe fn blocks<T: Number, const N: usize, const VECTORS: bool>(
+    rows: [*const T; N],
+    len: usize,
+) -> [T::Accumulator; N] {
+    // Terms that are widened first have enough to do meanwhile.
+    let grows = size_of::<T>() < size_of::<T::Accumulator>();
+    if N == 1 || T::ANY_ORDER || grows || !len.is_multiple_of(LANES) {
+        // SAFETY: the caller's.
+        return rows.map(|row| unsafe { block::<T, VECTORS>(row, len) });
+    }
+    // SAFETY: the caller's, for eight of the terms.
+    let eight = |row: *const T, at| unsafe { T::widen_adjacent::<LANES, VECTORS>(row.add(at)) };
+    let mut sums = rows.map(|row| eight(row, 0));
+    for at in (LANES..len).step_by(LANES) {
+        for (lanes, row) in sums.iter_mut().zip(rows) {
+            for (lane, term) in lanes.iter_mut().zip(eight(row, at)) {
+                *lane = T::add(*lane, term);
+            }
+        }
+    }
+    sums.map(|lanes| combine::<T>(lanes, LANES))
+}
+
 /// Steps 2 and 3, for terms that are read as sums, eight at a time or one by one.
 #[inline(always)]
 fn lanes_of<T: Number>(
