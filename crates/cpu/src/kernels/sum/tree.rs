@@ -49,8 +49,13 @@ pub(super) unsafe fn blocks<T: Number, const N: usize, const VECTORS: bool>(
     // Terms that are widened first have enough to do meanwhile.
     let grows = size_of::<T>() < size_of::<T::Accumulator>();
     if N == 1 || T::ANY_ORDER || grows || !len.is_multiple_of(LANES) {
-        // SAFETY: the caller's.
-        return rows.map(|row| unsafe { block::<T, VECTORS>(row, len) });
+        let mut sums = [T::ZERO.widen(); N];
+        // No closure: one may be compiled apart, without the vectors.
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            // SAFETY: the caller's.
+            *sum = unsafe { block::<T, VECTORS>(row, len) };
+        }
+        return sums;
     }
     // SAFETY: the caller's, for eight of the terms.
     let eight = |row: *const T, at| unsafe { T::widen_adjacent::<LANES, VECTORS>(row.add(at)) };
