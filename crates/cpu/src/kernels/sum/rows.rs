@@ -3,16 +3,18 @@
 
 use std::array;
 use std::cell::Cell;
-use std::hint;
 
-use super::tree::{Tree, block, blocks, combine, join};
+use super::tree::{EIGHT, Tree, block, blocks, by_eights, combine, eight, join};
 use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
 
 /// Memory is read at so many places in turn: each is foreseen by the machine on its own, which asks for more at once.
 const STREAMS: usize = 4;
 
-/// The fewest bytes for which that is worth it.
+/// Blocks of different rows that are added in turn.
+const TURNS: usize = 2;
+
+/// The fewest bytes for which several places are worth it.
 const LONG: usize = 64 << 10;
 
 /// What is done with the sum of a long row, and its number. Called where it is, not compiled into the loops: there are
@@ -125,18 +127,24 @@ impl<T: Number> Rows<T> {
     unsafe fn long<const VECTORS: bool>(self, store: Store<'_, T>) {
         // SAFETY: the caller's, for rows below the count.
         unsafe {
+            // No closures here: one may be compiled apart, without the vectors.
             if self.is_small() {
-                (0..self.count).for_each(|at| self.abreast::<1, VECTORS>([at], store));
+                for at in 0..self.count {
+                    self.abreast::<1, VECTORS>([at], store);
+                }
             } else if self.count < STREAMS {
-                (0..self.count).for_each(|at| store(at, self.parts::<VECTORS>(at)));
+                for at in 0..self.count {
+                    store(at, self.parts::<VECTORS>(at));
+                }
             } else {
                 let apart = self.count / STREAMS;
                 for at in 0..apart {
                     let rows = array::from_fn(|stream| stream * apart + at);
                     self.abreast::<STREAMS, VECTORS>(rows, store);
                 }
-                let rest = STREAMS * apart..self.count;
-                rest.for_each(|at| self.abreast::<1, VECTORS>([at], store));
+                for at in STREAMS * apart..self.count {
+                    self.abreast::<1, VECTORS>([at], store);
+                }
             }
         }
     }
@@ -177,8 +185,7 @@ impl<T: Number> Rows<T> {
     unsafe fn parts<const VECTORS: bool>(self, at: usize) -> T::Accumulator {
         let row = self.row(at);
         // Each is a power of two of blocks, and the rest is the right edge of the tree, so combining them is step 4.
-        // That all blocks are whole is not to be seen: loops of a known length are unrolled, and slower.
-        let part = hint::black_box(BLOCK << (self.len / BLOCK / STREAMS).ilog2());
+        let part = BLOCK << (self.len / BLOCK / STREAMS).ilog2();
         let (whole, rest) = (self.len / part, self.len % part);
         let parts = Rows {
             first: row,
@@ -192,7 +199,9 @@ impl<T: Number> Rows<T> {
         // SAFETY: the caller's: the parts and the rest lie in the row.
         unsafe {
             parts.abreast::<STREAMS, VECTORS>(array::from_fn(|stream| stream), &keep);
-            (STREAMS..whole).for_each(|at| parts.abreast::<1, VECTORS>([at], &keep));
+            for at in STREAMS..whole {
+                parts.abreast::<1, VECTORS>([at], &keep);
+            }
             if rest > 0 {
                 let last = Rows { len: rest, ..parts };
                 last.abreast::<1, VECTORS>([whole], &keep);
@@ -270,7 +279,7 @@ unsafe fn push_blocks_vectors<T: Number>(tree: &mut Tree<T>, terms: *const T, le
     unsafe { push_blocks_inlined::<T, 1, true>(array::from_mut(tree), [terms], len) }
 }
 
-/// Adds the blocks of rows to a tree each, a block of every row in turn.
+/// Adds the blocks of rows to a tree each, a block of every row in turn. The trees have as many blocks already.
 ///
 /// # Safety
 /// As for `push_blocks`, for each row; with `VECTORS` the machine has them.
@@ -280,12 +289,59 @@ unsafe fn push_blocks_inlined<T: Number, const N: usize, const VECTORS: bool>(
     rows: [*const T; N],
     len: usize,
 ) {
-    for start in (0..len).step_by(BLOCK) {
-        let some = BLOCK.min(len - start);
+    let each = EIGHT / N;
+    let mut at = 0;
+    let early = trees[0].blocks_to_whole(each) * BLOCK;
+    // SAFETY: the caller's: blocks below `len`, whole ones eight at a time.
+    unsafe {
+        if by_eights::<T>() && early < len {
+            one_by_one::<T, N, VECTORS>(trees, rows, &mut at, early);
+            while len - at >= each * BLOCK {
+                let mut starts = [rows[0]; EIGHT];
+                for (i, start) in starts.iter_mut().enumerate() {
+                    *start = rows[i % N].add(at + i / N * BLOCK);
+                }
+                let mut sums = match N {
+                    1 => eight::<T, 1, VECTORS>(starts),
+                    _ => eight::<T, TURNS, VECTORS>(starts),
+                };
+                // The lowest steps of each tree.
+                let mut left = each;
+                while left > 1 {
+                    left /= 2;
+                    for i in 0..left * N {
+                        let (pair, row) = (i / N * 2 * N, i % N);
+                        sums[i] = T::add(sums[pair + row], sums[pair + N + row]);
+                    }
+                }
+                for (tree, sum) in trees.iter_mut().zip(sums) {
+                    tree.push_subtree(each.ilog2() as usize, sum);
+                }
+                at += each * BLOCK;
+            }
+        }
+        one_by_one::<T, N, VECTORS>(trees, rows, &mut at, len);
+    }
+}
+
+/// As [`push_blocks_inlined`], for the terms from `at` to `end`.
+///
+/// # Safety
+/// As for it.
+#[inline(always)]
+unsafe fn one_by_one<T: Number, const N: usize, const VECTORS: bool>(
+    trees: &mut [Tree<T>; N],
+    rows: [*const T; N],
+    at: &mut usize,
+    end: usize,
+) {
+    while *at < end {
+        let some = BLOCK.min(end - *at);
         // SAFETY: the caller's.
-        let sums = unsafe { blocks::<T, N, VECTORS>(rows.map(|row| row.add(start)), some) };
+        let sums = unsafe { blocks::<T, N, VECTORS>(rows.map(|row| row.add(*at)), some) };
         for (tree, sum) in trees.iter_mut().zip(sums) {
             tree.push(sum);
         }
+        *at += some;
     }
 }

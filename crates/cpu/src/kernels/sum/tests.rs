@@ -155,6 +155,8 @@ fn threads_do_not_change_a_bit() {
         (vec![700, 1000], vec![true, false], vec![0, 1]),
         // Few terms of more outputs than have trees of their own, and than a tile has columns.
         (vec![30, 20_000], vec![true, false], vec![0, 1]),
+        // Rows that end among the blocks that are summed at once.
+        (vec![5, 3, 1408], vec![true, false, true], vec![0, 1, 2]),
         // Whole blocks of more outputs than are added in turn; and of outputs that lie further apart than their rows.
         (vec![5, 600, 128], vec![true, false, true], vec![0, 1, 2]),
         (

@@ -1,9 +1,14 @@
 //! The parts of the tree in the header of `sum`: blocks of adjacent terms, and what combines the sums of blocks.
 
+use std::array;
+use std::hint;
 use std::mem::MaybeUninit;
 
 use super::{BLOCK, LANES};
 use crate::element::Number;
+
+/// Blocks that are summed at once.
+pub(super) const EIGHT: usize = 8;
 
 /// Steps 2 and 3 for adjacent terms, from 1 to 128 of them; in whatever order is fastest where that makes no
 /// difference.
@@ -46,9 +51,9 @@ pub(super) unsafe fn blocks<T: Number, const N: usize, const VECTORS: bool>(
     rows: [*const T; N],
     len: usize,
 ) -> [T::Accumulator; N] {
-    // Terms that are widened first have enough to do meanwhile.
+    // Terms that are widened first have enough to do meanwhile, and pairs have as many lanes again.
     let grows = size_of::<T>() < size_of::<T::Accumulator>();
-    if N == 1 || T::ANY_ORDER || grows || !len.is_multiple_of(LANES) {
+    if N == 1 || T::ANY_ORDER || grows || pairs::<T>() || !len.is_multiple_of(LANES) {
         let mut sums = [T::ZERO.widen(); N];
         // No closure: one may be compiled apart, without the vectors.
         for (sum, row) in sums.iter_mut().zip(rows) {
@@ -68,6 +73,59 @@ pub(super) unsafe fn blocks<T: Number, const N: usize, const VECTORS: bool>(
         }
     }
     sums.map(|lanes| combine::<T>(lanes, LANES))
+}
+
+/// Whether sums are two numbers each.
+const fn pairs<T: Number>() -> bool {
+    align_of::<T::Accumulator>() < size_of::<T::Accumulator>()
+}
+
+/// Whether [`eight`] is faster than [`blocks`]: not where the order makes no difference, nor for pairs of narrow floats, of
+/// whose lanes the compiler makes no vectors there.
+pub(super) const fn by_eights<T: Number>() -> bool {
+    let narrow_pairs = pairs::<T>() && size_of::<T::Accumulator>() == 8;
+    !T::ANY_ORDER && !narrow_pairs
+}
+
+/// [`block`] for eight whole blocks, `TURNS` of them in turn: what one of them waits for does not hold up the others, and
+/// the lanes of all are combined at once. Blocks that take turns are best far apart, since each is then foreseen on its own.
+///
+/// # Safety
+/// As for `block`, for each of them.
+#[inline(always)]
+pub(super) unsafe fn eight<T: Number, const TURNS: usize, const VECTORS: bool>(
+    blocks: [*const T; EIGHT],
+) -> [T::Accumulator; EIGHT] {
+    let zero = T::ZERO.widen();
+    let mut lanes = [[zero; LANES]; EIGHT];
+    // A loop of a known length would be unrolled, and slower.
+    let len = hint::black_box(BLOCK);
+    // No closures around what is read: one may be compiled apart, without the vectors.
+    for first in (0..EIGHT).step_by(TURNS) {
+        let mut sums = [[zero; LANES]; TURNS];
+        // SAFETY: the caller's: positions are below the length of a block.
+        unsafe {
+            for (sums, terms) in sums.iter_mut().zip(&blocks[first..]) {
+                *sums = T::widen_adjacent::<LANES, VECTORS>(*terms);
+            }
+            for at in (LANES..len).step_by(LANES) {
+                for (sums, terms) in sums.iter_mut().zip(&blocks[first..]) {
+                    let terms = T::widen_adjacent::<LANES, VECTORS>(terms.add(at));
+                    for (sum, term) in sums.iter_mut().zip(terms) {
+                        *sum = T::add(*sum, term);
+                    }
+                }
+            }
+        }
+        lanes[first..first + TURNS].copy_from_slice(&sums);
+    }
+    // Step 3, by the same lane of all blocks side by side.
+    let lane = |j: usize| array::from_fn(|at| lanes[at][j]);
+    let add = |a: [T::Accumulator; EIGHT], b: [T::Accumulator; EIGHT]| {
+        array::from_fn(|at| T::add(a[at], b[at]))
+    };
+    let low = add(add(lane(0), lane(1)), add(lane(2), lane(3)));
+    add(low, add(add(lane(4), lane(5)), add(lane(6), lane(7))))
 }
 
 /// Steps 2 and 3, for terms that are read as sums, eight at a time or one by one.
@@ -128,15 +186,30 @@ impl<T: Number> Tree<T> {
         }
     }
 
+    /// Takes the sum of the next block.
     #[inline]
-    pub(super) fn push(&mut self, mut sum: T::Accumulator) {
-        let carries = self.count.trailing_ones() as usize;
-        for digit in &self.digits[..carries] {
+    pub(super) fn push(&mut self, sum: T::Accumulator) {
+        self.push_subtree(0, sum);
+    }
+
+    /// Takes the sum of the next `2^level` blocks, a multiple of which were taken before.
+    #[inline]
+    pub(super) fn push_subtree(&mut self, level: usize, mut sum: T::Accumulator) {
+        debug_assert!(self.blocks_to_whole(1 << level) == 0);
+        let carries = (self.count >> level).trailing_ones() as usize;
+        let (below, digits) = self.digits[level..].split_at_mut(carries);
+        for digit in below {
             // SAFETY: a digit whose bit is set in the count was written.
             sum = T::add(unsafe { digit.assume_init() }, sum);
         }
-        self.digits[carries] = MaybeUninit::new(sum);
-        self.count += 1;
+        digits[0] = MaybeUninit::new(sum);
+        self.count += 1 << level;
+    }
+
+    /// How many blocks are missing to a multiple of so many.
+    #[inline]
+    pub(super) fn blocks_to_whole(&self, blocks: usize) -> usize {
+        self.count.next_multiple_of(blocks) - self.count
     }
 
     /// At least one sum has been pushed.
