@@ -45,7 +45,8 @@ impl Job<'_> {
                 Move::Staged | Move::Rows(_) => {
                     self.blocks_staged::<{ plan::STAGE }, { ahead::COMPACT }>(at, to - from);
                 }
-                Move::Turned => self.blocks_turned(at, to - from),
+                Move::Turned if plan.stream => self.blocks_turned(at, to - from),
+                Move::Turned => self.blocks_turned_straight(at, to - from),
                 Move::Lines => self.blocks_of_lines(at, to - from),
                 Move::Places(further) => self.blocks_of_places(at, to - from, further),
                 Move::InPlace => {
@@ -157,6 +158,25 @@ impl Job<'_> {
         if let Some((area, to)) = before {
             // SAFETY: as above.
             unsafe { Leaving::new(&blocks[(count + 1) % 2], area, to).finish() };
+        }
+    }
+
+    /// Moves `count` blocks from the cursor on, each turned straight to where it belongs, since that stays in the cache.
+    #[inline(never)]
+    unsafe fn blocks_turned_straight(&self, mut at: Cursor, count: usize) {
+        let Job { plan, simple } = self;
+        let mut block = Block::new();
+        for left in (0..count).rev() {
+            block.set_straight(&at.block, simple.cell);
+            let (from, to) = (at.src, at.dst);
+            at.advance(plan);
+            let next = if left > 0 { at.src - from } else { 0 };
+            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and rows of the output are
+            // whole lines.
+            unsafe {
+                let (src, dst) = (simple.src.offset(from), simple.dst.offset(to));
+                block.build(src, dst, simple.cell, next, &mut Leaving::nothing());
+            }
         }
     }
 

@@ -64,7 +64,8 @@ pub(super) enum Move {
     Places(Option<isize>),
     /// It is built in a staging area, then written out in one stretch.
     Staged,
-    /// It is turned tile by tile, while the block before is written, past the caches.
+    /// It is turned tile by tile: past the caches while the block before is written, and otherwise straight to where it
+    /// belongs.
     Turned,
     /// As `Staged`, but the first axis of the block steps from stretch to stretch, this many bytes apart.
     Rows(isize),
@@ -150,7 +151,6 @@ impl Plan {
         let spread = !stream && cells_repeat(axes, cell);
         let turn = turned(axes, cell).filter(|_| !spread);
         if let Some(turn) = turn
-            && stream
             && turned::fits(axes, turn, simple.dst, cell)
         {
             planes(&mut take, axes, turn, cell);

@@ -121,11 +121,20 @@ impl Block {
         self.planes = Planes::of(&self.axes, cell).zip(widest(cell));
     }
 
+    /// As [`Block::set`], for a block that needs no area: it is built where it belongs.
+    pub(super) fn set_straight(&mut self, axes: &[Axis], cell: usize) {
+        if self.of[..] != *axes {
+            self.of = Axes::from_slice(axes);
+            self.axes = Axes::from_slice(axes);
+            self.planes = Planes::of(&self.axes, cell).zip(widest(cell));
+        }
+    }
+
     /// Turns it into an area. What is `next` bytes further is asked for, and what leaves meanwhile goes on after every tile.
     ///
     /// # Safety
-    /// K1 and K4 for `src`; the area is an [`Area`] that is used by nothing else (K3), and the block one of a plan whose
-    /// axes [`fits`] was asked of. Whatever leaves may do so.
+    /// K1 and K4 for `src`; the area is an [`Area`], or for a block that needs none where it belongs, that is used by nothing
+    /// else (K3), and the block one of a plan whose axes [`fits`] was asked of. Whatever leaves may do so.
     pub(super) unsafe fn build(
         &self,
         src: *const u8,
@@ -294,5 +303,18 @@ mod tests {
             };
             assert_eq!(*byte, expected, "cells of {cell} bytes, {planes} {r} {at}");
         }
+        // Straight to where it belongs, it is the same.
+        let mut straight = vec![0xa5u8; out.len()];
+        let first = straight.as_ptr().align_offset(LINE);
+        block.set_straight(&axes[1..], cell);
+        block.set_straight(&axes, cell);
+        block.planes.as_mut().unwrap().1 = way;
+        // SAFETY: the output is as large as the block needs, and rows go to lines (K1, K3, K4).
+        unsafe {
+            let to = straight.as_mut_ptr().add(first);
+            block.build(src.as_ptr(), to, cell, 0, &mut Leaving::nothing());
+        }
+        let len = planes * run * gap;
+        assert!(straight[first..][..len] == out[start..][..len]);
     }
 }
