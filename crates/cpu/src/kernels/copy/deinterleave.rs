@@ -10,6 +10,7 @@ use super::ahead::prefetch;
 use super::collapse::Axis;
 use super::stream;
 use super::vectors::{NONE, Vectors};
+use super::weave::{self, Read, Weave};
 use crate::kernels::loops::Shared;
 use crate::kernels::threads;
 use core::mem::MaybeUninit;
@@ -113,6 +114,47 @@ impl Deinterleave {
         let _ = (src, count, to);
     }
 
+    /// The same by whole vectors, for many runs: those of as many runs as fill a line make one of each row.
+    fn weave(&self) -> Option<Weave> {
+        let (vectors, uneven) = (self.stride / self.cell, self.stride % self.cell);
+        let place = |row: usize, byte: usize| {
+            let from = byte / self.cell * self.stride + row * self.cell + byte % self.cell;
+            (from / LINE, from % LINE)
+        };
+        let known = self.vectors == Vectors::Lines && uneven == 0;
+        known.then(|| Weave::of(vectors, self.rows, place))?
+    }
+
+    /// [`Deinterleave::runs`] by whole vectors, past the caches or not, as many as go so; returns how many.
+    ///
+    /// # Safety
+    /// As for it.
+    unsafe fn runs_woven(
+        &self,
+        weave: &Weave,
+        src: *const u8,
+        count: usize,
+        to: &[*mut u8],
+        past: bool,
+    ) -> usize {
+        let span = weave.vectors() * LINE;
+        // No more is read than the runs have.
+        let times = ((count - 1) * self.stride + self.bytes) / span;
+        let reads = (0..weave.vectors()).map(|at| Read {
+            start: src.wrapping_add(at * LINE),
+            step: span,
+        });
+        let reads: SmallVec<[Read; weave::MOST]> = reads.collect();
+        // SAFETY: the caller's; a line for each row each time.
+        unsafe {
+            match past {
+                true => weave.write_rows(&reads, to, times),
+                false => weave.write(&reads, to, LINE, times, false),
+            }
+        }
+        times * LINE / self.cell
+    }
+
     /// As [`Deinterleave::runs`], on all threads, to rows `gap` bytes apart, past the caches or not.
     ///
     /// # Safety
@@ -129,20 +171,30 @@ impl Deinterleave {
         let steps = count.div_ceil(step);
         let shares = (threads::count() * SHARES).min(steps);
         let (src, dst) = (Shared::new(src), Shared::new(dst));
+        let weave = self.weave();
         threads::each(shares, |share| {
             let from = steps * share / shares * step;
             let to = (steps * (share + 1) / shares * step).min(count);
             // SAFETY: a share of the runs, which one thread writes (K1, K3, K4).
             unsafe {
-                let src = src.get().add(from * self.stride);
+                let mut src = src.get().add(from * self.stride);
                 let dst = dst.get().add(from * self.cell);
                 let rows = 0..self.rows as isize;
-                let to_rows: To = rows.map(|row| dst.wrapping_offset(row * gap)).collect();
+                let mut to_rows: To = rows.map(|row| dst.wrapping_offset(row * gap)).collect();
+                let mut left = to - from;
+                if let Some(weave) = &weave {
+                    let done = self.runs_woven(weave, src, left, &to_rows, past);
+                    src = src.wrapping_add(done * self.stride);
+                    for row in &mut to_rows {
+                        *row = row.wrapping_add(done * self.cell);
+                    }
+                    left -= done;
+                }
                 if past {
-                    self.share(src, to - from, step, to_rows);
+                    self.share(src, left, step, to_rows);
                     stream::fence();
                 } else {
-                    self.runs(src, to - from, &to_rows);
+                    self.runs(src, left, &to_rows);
                 }
             }
         });

@@ -7,7 +7,8 @@
 //! caches (`stream`), planes of whole lines while they are turned (`turned`), whole lines the other way round
 //! (`backwards`), and by several threads, each of which asks for its next block meanwhile (`ahead`). Planes of a few
 //! rows or columns are put together (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole, by the vectors
-//! that the processor has (`vectors`); what repeats as a whole is written in order (`periodic`).
+//! that the processor has (`vectors`), large ones in whole lines (`weave`); what repeats as a whole is written in order
+//! (`periodic`).
 
 pub(crate) mod ahead;
 mod backwards;
@@ -26,6 +27,7 @@ mod tile;
 mod transpose;
 mod turned;
 mod vectors;
+mod weave;
 mod wheels;
 
 #[cfg(test)]

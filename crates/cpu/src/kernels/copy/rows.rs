@@ -4,7 +4,7 @@
 //! has to turn between reading and writing line by line does less of both.
 
 use super::ahead::prefetch;
-use super::interleave::{AT_ONCE, Interleave, NEAR, Part};
+use super::interleave::{AT_ONCE, Interleave, NEAR, Part, Woven};
 use super::stream;
 use crate::kernels::loops::Shared;
 use crate::kernels::threads;
@@ -65,6 +65,10 @@ impl Rows {
         let steps = count.div_ceil(step);
         let shares = (threads::count() * SHARES).min(steps);
         let dst = Shared::new(dst);
+        let woven = match self {
+            Rows::Narrow(parts) => parts.woven(),
+            Rows::Lines(_) => None,
+        };
         threads::each(shares, |share| {
             let from = steps * share / shares * step;
             let rows = from..(steps * (share + 1) / shares * step).min(count);
@@ -73,7 +77,7 @@ impl Rows {
                 let dst = dst.get().add(from * row);
                 match self {
                     Rows::Lines(parts) => self::lines(parts, rows, step, dst, past),
-                    Rows::Narrow(parts) => narrow(parts, rows, step, dst, past),
+                    Rows::Narrow(parts) => narrow(parts, woven.as_ref(), rows, step, dst, past),
                 }
             }
             if past {
@@ -120,8 +124,21 @@ struct Near {
     _bytes: [u8; NEAR],
 }
 
-/// Writes some rows, `step` of them at a time.
-unsafe fn narrow(parts: &Interleave, rows: Range<usize>, step: usize, dst: *mut u8, past: bool) {
+/// Writes some rows, most of them by whole vectors where that goes, and the others `step` at a time.
+unsafe fn narrow(
+    parts: &Interleave,
+    woven: Option<&Woven>,
+    rows: Range<usize>,
+    step: usize,
+    dst: *mut u8,
+    past: bool,
+) {
+    // SAFETY: the caller's.
+    let done = woven.map_or(0, |woven| unsafe {
+        woven.rows(parts.parts(), rows.clone(), dst, past)
+    });
+    let dst = dst.wrapping_add(done * parts.row);
+    let rows = rows.start + done..rows.end;
     let mut near = MaybeUninit::<Near>::uninit();
     let near = near.as_mut_ptr().cast::<u8>();
     // The processor sees few parts coming by itself.

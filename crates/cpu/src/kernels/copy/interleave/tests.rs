@@ -106,3 +106,83 @@ fn parts_are_side_by_side_in_every_row_and_nothing_else_is_written() {
     let widths = [&[31, 31, 3][..], &[1; 58]].concat();
     check_together(&mut rng, &widths, 50);
 }
+
+/// Packed parts, of which whole vectors make whole lines.
+fn check_woven(rng: &mut Rng, widths: &[usize], rows: usize) {
+    let memories: Vec<Vec<u8>> = widths.iter().map(|&b| memory(rng, rows * b)).collect();
+    let parts: Vec<Part> = memories
+        .iter()
+        .zip(widths)
+        .map(|(memory, &bytes)| Part {
+            start: memory.as_ptr(),
+            stride: bytes as isize,
+            bytes,
+        })
+        .collect();
+    let together = Interleave::by(Vectors::Lines, &parts).expect("few narrow parts");
+    let woven = together.woven().expect("few vectors");
+    for (past, first) in [(false, 0), (true, 0), (true, rows.min(3))] {
+        let whole = (rows - first) / woven.rows * woven.rows;
+        let row = together.row;
+        let mut found = vec![0xa5u8; whole * row + 2 * LINE];
+        let start = found.as_ptr().align_offset(LINE);
+        // SAFETY: parts have the rows, and there is room for them from a line on (K1, K3, K4).
+        let done = unsafe {
+            let dst = found.as_mut_ptr().add(start);
+            woven.rows(&parts, first..rows, dst, past)
+        };
+        super::super::stream::fence();
+        assert_eq!(done, whole, "seed {SEED}: {rows} rows of {widths:?}");
+        let rows_of = (first..first + whole)
+            .flat_map(|i| (0..widths.len()).map(move |j| (i, j)))
+            .flat_map(|(i, j)| &memories[j][i * widths[j]..][..widths[j]]);
+        let nothing = |bytes| std::iter::repeat_n(&0xa5, bytes);
+        let expected = nothing(start)
+            .chain(rows_of)
+            .chain(nothing(2 * LINE - start));
+        assert!(
+            found.iter().eq(expected),
+            "seed {SEED}: {rows} rows of {widths:?} from {first} on, past: {past}"
+        );
+    }
+}
+
+#[test]
+fn packed_parts_are_side_by_side_by_whole_vectors_too() {
+    let mut rng = Rng(SEED);
+    for rows in [1, 16, 64, 100, 1000] {
+        for cell in [1, 2, 4, 8] {
+            (2..=8).for_each(|count| check_woven(&mut rng, &vec![cell; count], rows));
+        }
+        for widths in [
+            &[4, 12, 16][..],
+            &[3, 5],
+            &[1, 2],
+            &[8, 24],
+            &[16, 16, 32],
+            &[2, 4, 6],
+            &[64, 64, 32, 32],
+        ] {
+            check_woven(&mut rng, widths, rows);
+        }
+    }
+}
+
+#[test]
+fn what_takes_more_vectors_or_is_not_packed_is_not_put_together_by_whole_ones() {
+    let memory = [0; 4096];
+    let part = |bytes, stride| Part {
+        start: memory.as_ptr(),
+        stride,
+        bytes,
+    };
+    for parts in [
+        vec![part(4, 4); 9],
+        vec![part(4, 4), part(4, 8)],
+        vec![part(4, 4), part(4, 0)],
+        vec![part(5, 5), part(4, 4)],
+    ] {
+        let together = Interleave::by(Vectors::Lines, &parts).expect("few narrow parts");
+        assert!(together.woven().is_none());
+    }
+}
