@@ -15,6 +15,9 @@ const LINE: usize = 64;
 pub(super) const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
+/// Outputs this many bytes and larger are turned past the caches, also where they would stay in the last one: single lines
+/// here and there are asked of it one by one before they are written, which takes longer.
+const TURNED: usize = 1 << 20;
 /// Runs this many bytes and longer are copied whole.
 const FAR: usize = 64 << 10;
 /// Blocks that are turned while others leave are no smaller than this many bytes, if there is a choice.
@@ -113,6 +116,9 @@ impl Plan {
             {
                 plan = through;
             }
+        }
+        if plan.how == Move::Turned && total >= TURNED {
+            plan.stream = true;
         }
         plan.ahead &= bytes >= AHEAD;
         plan
