@@ -1,6 +1,8 @@
 //! Work shared out over threads. They are rayon's, but for a process that was forked from one that had them: there
 //! the threads are gone and whoever waited for them would wait for ever, so it gets threads of its own.
 
+mod standby;
+
 use std::any::Any;
 use std::hint;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -103,9 +105,18 @@ pub(crate) fn each(parts: usize, part: impl Fn(usize) + Sync) {
         panic: Mutex::new(None),
     });
     let finish = Finish(&work);
+    // Whose threads do other work besides gets them back at once, and forked ones leave nobody behind.
+    let stand_by = matches!(place, Place::Home) && rayon::current_thread_index().is_none();
     for _ in 0..helpers {
+        if stand_by && standby::give(&work) {
+            continue;
+        }
         let work = Arc::clone(&work);
-        let help = move || work.help();
+        let help = move || {
+            if work.help() && stand_by {
+                standby::stand_by();
+            }
+        };
         match place {
             Place::Forked(pool) => pool.spawn(help),
             _ => rayon::spawn(help),
@@ -156,13 +167,14 @@ impl Work {
         }
     }
 
-    fn help(&self) {
+    /// Joins in, unless it is too late.
+    fn help(&self) -> bool {
         let join = |inside| (inside & CLOSED == 0).then_some(inside + 1);
         let joined = self
             .inside
             .fetch_update(Ordering::Acquire, Ordering::Relaxed, join);
         if joined.is_err() {
-            return;
+            return false;
         }
         // As many come as there are stretches, at most.
         let first = self.came.fetch_add(1, Ordering::Relaxed);
@@ -174,6 +186,7 @@ impl Work {
         if self.inside.fetch_sub(1, Ordering::Release) == CLOSED + 1 {
             self.caller.unpark();
         }
+        true
     }
 }
 
