@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::plan::{self, Move, Plan};
 use super::strided::each;
 use super::turned::{Area, Block, Leaving};
-use super::{backwards, stream, strided, tile, transpose};
+use super::{backwards, in_place, stream, tile};
 use crate::kernels::lines;
 use core::mem::MaybeUninit;
 
@@ -52,9 +52,7 @@ impl Job<'_> {
                 Move::InPlace => {
                     for _ in from..to {
                         let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
-                        if !transpose::copy(&at.block, src, dst, simple.cell) {
-                            strided::copy(&at.block, src, dst, simple.cell);
-                        }
+                        in_place(&at.block, src, dst, simple.cell);
                         at.advance(plan);
                     }
                 }

@@ -35,7 +35,7 @@ mod tests;
 
 use super::{Block, BlockMut, threads};
 use blocks::Job;
-use collapse::Simplest;
+use collapse::{Axis, Simplest};
 use deinterleave::Deinterleave;
 use few::Few;
 use periodic::Periodic;
@@ -44,6 +44,8 @@ use rows::Rows;
 
 /// Up to this many bytes, planning costs more than it saves.
 const SMALL: usize = 1 << 10;
+/// Up to this many, where nothing repeats, what a plan would be is known: one block in place.
+const MIDDLING: usize = 32 << 10;
 /// From this many bytes on, waking other threads pays.
 const THREADED: usize = 256 << 10;
 /// Parts per thread, so that a thread that is late holds up little.
@@ -154,8 +156,25 @@ unsafe fn any(
         // SAFETY: K1, K3 and K4 carry over to the simplest form.
         return unsafe { strided::copy(&simple.axes, simple.src, simple.dst, simple.cell) };
     }
+    if bytes <= MIDDLING && simple.axes.iter().all(|axis| axis.src != 0) {
+        // SAFETY: as above.
+        return unsafe { in_place(&simple.axes, simple.src, simple.dst, simple.cell) };
+    }
     // SAFETY: as above.
     unsafe { large(&simple, bytes, total.max(bytes), stream::last_cache()) }
+}
+
+/// Moves cells or runs one by one to where they belong.
+///
+/// # Safety
+/// K1, K3 and K4 for `src` and `dst` over `axes`, whose strides are in bytes.
+unsafe fn in_place(axes: &[Axis], src: *const u8, dst: *mut u8, cell: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        if !transpose::copy(axes, src, dst, cell) {
+            strided::copy(axes, src, dst, cell);
+        }
+    }
 }
 
 /// As [`copy`], but that the target is left to memory, not to the cache: for somebody else to read.
@@ -198,8 +217,10 @@ pub unsafe fn fill(dst: *mut u8, pattern: &[u8], count: usize) {
 #[inline(never)]
 unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
     let past = !plan::stays(&simple.axes, total, cache);
+    // Few rows are read in order, all of them.
+    let past_in_order = total >= plan::stays_in_order(cache);
     // SAFETY: the caller's.
-    if bytes >= THREADED && unsafe { few_rows(simple, past) } {
+    if bytes >= THREADED && unsafe { few_rows(simple, past_in_order) } {
         return;
     }
     if past
