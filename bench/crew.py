@@ -117,14 +117,16 @@ class Library:
 
 
 class Machine:
-    """The machine's own fill, copy and read."""
+    """The machine's own fill, copy and read, and lines at random."""
 
     def __init__(self) -> None:
         self.process = Process([str(MACHINE)]) if MACHINE.exists() else None
 
-    def time(self, work: str, size: int, threads: int = 1 << 10) -> float | None:
-        """Nanoseconds of the work on so many bytes."""
+    def time(self, case: Case, threads: int | None = None) -> float | None:
+        """Nanoseconds of a case's limit, on all cores if not said otherwise."""
         if self.process is None:
             return None
-        line = self.process.ask(f"{work} {size} {threads}")
+        size, looks = (case.within, [case.looks]) if case.looks else (case.moved, [])
+        words = [case.limit, size, threads or os.cpu_count() or 1, *looks]
+        line = self.process.ask(" ".join(map(str, words)))
         return float(line) if line.strip().isdigit() else None

@@ -110,7 +110,9 @@ def headline(info: dict[str, Any]) -> str:
 def columns(results: list[Result]) -> tuple[list[str], list[str]]:
     """Who was timed, and what ratios are shown."""
     names = [name for name in (OURS, ALONE, *PEERS) if any(name in result.best for result in results)]
-    limits = [limit for limit in ("fill", "copy", "read", "raise") if any(limit in result.best for result in results)]
+    limits = [
+        limit for limit in ("fill", "copy", "read", "lines", "raise") if any(limit in result.best for result in results)
+    ]
     others = [name for name in (ALONE, "numpy", "torch") if name in names]
     best = [BEST] if any(peer in names for peer in PEERS) else []
     own = [OWN] if ALONE in names else []

@@ -58,12 +58,12 @@ def measure(case: Case, libraries: list[Library], machine: Machine, rounds: int)
             note(library.name, found)
             # Right after ours: how fast memory is changes from second to second where it is shared.
             if library.name == OURS and case.limit:
-                limit = library.time(beside=True) if case.beside else machine.time(case.limit, case.moved)
+                limit = library.time(beside=True) if case.beside else machine.time(case)
                 note(case.limit, limit)
                 if found and limit:
                     parts.append(limit / found)
                 if ALONE in case.goals:
-                    note(f"{case.limit} {ALONE}", machine.time(case.limit, case.moved, 1))
+                    note(f"{case.limit} {ALONE}", machine.time(case, 1))
     part = median(parts) if parts else None
     return Result(case.group, case.name, best, case.goals, case.moved, case.limit, part)
 

@@ -24,7 +24,9 @@ class Case:
     make: dict[str, str] = field(default_factory=dict)  # what a library does beforehand, untimed
     expect: str = ""  # the result in NumPy's terms; by default NumPy's first spelling
     moved: int = 0  # bytes of the result, or of what is read where that is more; 0 where it is a matter of calls
-    limit: str = ""  # the machine's own `fill` or `copy`, of as many bytes; or what `beside` is called
+    limit: str = ""  # the machine's own `fill` or `copy`, of as many bytes, or `lines`; or what `beside` is called
+    looks: int = 0  # how many lines are read at random, where the limit is `lines`,
+    within: int = 0  # and of how many bytes
     beside: str = ""  # an expression of ours that takes the place of the machine's own work
     goals: dict[str, float] = field(default_factory=dict)  # how many times as fast as a peer, the best or the limit
     exact: bool = True  # whether results are equal to the bit

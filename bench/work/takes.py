@@ -13,8 +13,10 @@ SOURCE = "x = numbers((16777216,))"
 RANDOM = f"i = indices(16777216, {COUNT})"
 
 
-def flat(name: str, data: str, goals: dict[str, float], index: str = "i", torch_too: bool = True) -> Case:
-    """Single elements by a 1-D index; `torch.take` knows int64 alone."""
+def flat(
+    name: str, data: str, goals: dict[str, float], index: str = "i", torch_too: bool = True, within: int = 0
+) -> Case:
+    """Single elements by a 1-D index; `torch.take` knows int64 alone. At random they are within so many bytes."""
     torch = [f"x.index_select(0, {index})", f"x[{index}]"] + ([f"torch.take(x, {index})"] if torch_too else [])
     return Case(
         "take",
@@ -28,11 +30,14 @@ def flat(name: str, data: str, goals: dict[str, float], index: str = "i", torch_
             "jax": f"jnp.take(x, {index}, mode='clip')",
         },
         moved=COUNT * 4,
+        limit="lines" if within else "",
+        looks=COUNT if within else 0,
+        within=within,
         goals=goals,
     )
 
 
-def rows(name: str, data: str, goals: dict[str, float], moved: int, axis: int = 0) -> Case:
+def rows(name: str, data: str, goals: dict[str, float], moved: int, axis: int = 0, looks: int = 0) -> Case:
     return Case(
         "take",
         name,
@@ -45,6 +50,9 @@ def rows(name: str, data: str, goals: dict[str, float], moved: int, axis: int = 
             "jax": f"jnp.take(x, i, {axis}, mode='clip')",
         },
         moved=moved,
+        limit="lines" if looks else "",
+        looks=looks,
+        within=moved if looks else 0,
         goals=goals,
     )
 
@@ -82,10 +90,21 @@ def mode(name: str, data: str, goals: dict[str, float]) -> list[Case]:
 
 
 TAKES = [
-    flat("4 Mi of 16 Mi elements, random", f"{SOURCE}\n{RANDOM}", TWICE),
-    flat("4 Mi of 16 Mi elements, random, int32", f"{SOURCE}\n{RANDOM}.astype('int32')", TWICE, torch_too=False),
-    flat("4 Mi of 16 Mi elements, random, float64", f"{SOURCE}.astype('float64')\n{RANDOM}", TWICE),
-    flat("4 Mi of 16 Mi elements, random, uint8", f"{SOURCE}.astype('uint8')\n{RANDOM}", TWICE),
+    flat("4 Mi of 16 Mi elements, random", f"{SOURCE}\n{RANDOM}", TWICE, within=64 * MIB),
+    flat(
+        "4 Mi of 16 Mi elements, random, int32",
+        f"{SOURCE}\n{RANDOM}.astype('int32')",
+        TWICE,
+        torch_too=False,
+        within=64 * MIB,
+    ),
+    flat(
+        "4 Mi of 16 Mi elements, random, float64",
+        f"{SOURCE}.astype('float64')\n{RANDOM}",
+        TWICE,
+        within=128 * MIB,
+    ),
+    flat("4 Mi of 16 Mi elements, random, uint8", f"{SOURCE}.astype('uint8')\n{RANDOM}", TWICE, within=16 * MIB),
     flat("4 Mi of 16 Mi elements, sorted", f"{SOURCE}\n{RANDOM}\ni.sort()", AT_LEAST_AS_FAST),
     flat("4 Mi of 64 Ki elements, cached", f"x = numbers((65536,))\ni = indices(65536, {COUNT})", AT_LEAST_AS_FAST),
     flat(
@@ -119,12 +138,14 @@ TAKES = [
         "x = numbers((1048576, 16))\ni = indices(1048576, 1048576)",
         TWICE,
         64 * MIB,
+        looks=MIB,
     ),
     rows(
         "1 Mi of 1 Mi rows of 12 bytes, random",
         "x = numbers((1048576, 3))\ni = indices(1048576, 1048576)",
         TWICE,
         12 * MIB,
+        looks=MIB,
     ),
     rows(
         "1 Mi of 1 Ki rows of 64 bytes, cached",

@@ -1,5 +1,5 @@
 //! What a machine's memory can do at most: fills, copies and reads of warm memory on huge pages, by plain loops and by
-//! stores that pass the cache, whichever is faster.
+//! stores that pass the cache, whichever is faster; and lines that are read at random.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -74,6 +74,31 @@ fn read(lines: &[Line]) -> [u64; 8] {
     sum
 }
 
+/// Reads so many lines at random, each of them asked for long before; `first` makes them others than another thread's.
+fn look(lines: &[Line], first: usize, looks: usize) -> u64 {
+    /// How many are on their way.
+    const AHEAD: usize = 256;
+    let mut coming = [0; AHEAD];
+    let mut sum = 0u64;
+    for i in 0..looks + AHEAD {
+        if i >= AHEAD {
+            sum = sum.wrapping_add(lines[coming[i % AHEAD]].0[0]);
+        }
+        // A number as good as any by its digits (splitmix64).
+        let mut at = ((first + i) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        at = (at ^ at >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let line = ((at >> 32) as usize * lines.len()) >> 32;
+        coming[i % AHEAD] = line;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint, and of a line that is there; every x86-64 has it.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(&lines[line]).cast());
+        }
+    }
+    sum
+}
+
 /// Runs `work` on equal parts of both, each on a thread.
 fn shared(
     to: &mut [Line],
@@ -136,29 +161,51 @@ impl Machine {
     /// for another word, or more bytes than there are.
     pub fn fastest(&mut self, work: &str, bytes: usize, threads: usize) -> Option<Duration> {
         let lines = bytes.div_ceil(LINE).max(1);
-        let most = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if bytes < SMALL {
             1
         } else {
-            threads.clamp(1, most)
+            threads.clamp(1, cores())
         };
         let to = self.to.lines().get_mut(..lines)?;
         let from = self.from.lines().get(..lines)?;
-        let mut best = None;
-        for way in ways(work) {
-            shared(to, from, threads, way);
-            // What is over sooner than a clock can tell is done many times.
-            let times = (SMALL / bytes.max(1)).clamp(1, 1000) as u32;
-            let begun = Instant::now();
-            while begun.elapsed() < BURST {
-                let start = Instant::now();
-                for _ in 0..times {
-                    shared(black_box(to), from, threads, way);
-                }
-                let took = start.elapsed() / times;
-                best = Some(best.map_or(took, |best: Duration| best.min(took)));
-            }
-        }
-        best
+        // What is over sooner than a clock can tell is done many times.
+        let times = (SMALL / bytes.max(1)).clamp(1, 1000) as u32;
+        let ways = ways(work).into_iter();
+        ways.map(|way| best_of(times, || shared(black_box(to), from, threads, way)))
+            .min()
     }
+
+    /// How long it takes to read so many lines, at random among the first `bytes`, on so many threads.
+    pub fn at_random(&mut self, looks: usize, bytes: usize, threads: usize) -> Option<Duration> {
+        let from = self.from.lines().get(..(bytes / LINE).max(1))?;
+        let threads = threads.clamp(1, cores());
+        let each = looks.div_ceil(threads);
+        let work = |thread: usize| {
+            black_box(look(from, thread * each, each));
+        };
+        Some(best_of(1, || {
+            rayon::scope(|scope| {
+                (1..threads).for_each(|at| scope.spawn(move |_| work(at)));
+                work(0);
+            });
+        }))
+    }
+}
+
+/// How many threads there may be.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The best of runs for a moment, each so many times over.
+fn best_of(times: u32, mut work: impl FnMut()) -> Duration {
+    work();
+    let mut best = Duration::MAX;
+    let begun = Instant::now();
+    while begun.elapsed() < BURST {
+        let start = Instant::now();
+        (0..times).for_each(|_| work());
+        best = best.min(start.elapsed() / times);
+    }
+    best
 }

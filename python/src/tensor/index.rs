@@ -1,11 +1,13 @@
 //! `x[...]` by NumPy's rules: whole numbers, slices, `None`, `...` and integer arrays. Without arrays it is a
 //! view; with them, one gather.
 
+use std::ptr;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyEllipsis, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyInt, PyList, PyRange, PySlice, PyString, PyTuple,
 };
 use stridewise::internals::smallvec::SmallVec;
 use stridewise::operator::Named;
@@ -127,13 +129,13 @@ fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<
         // SAFETY: the object is alive.
         if let Some(at) = unsafe { plain_number(item.as_ptr()) } {
             items.push(Item::At(at));
+        } else if item.is_none() {
+            items.push(Item::NewAxis);
+        } else if is_ellipsis(item) {
+            items.push(Item::Rest);
         } else if let Ok(slice) = item.cast::<PySlice>() {
             let (start, stop, step) = range(slice)?;
             items.push(Item::Range { start, stop, step });
-        } else if item.is_none() {
-            items.push(Item::NewAxis);
-        } else if item.is_instance_of::<PyEllipsis>() {
-            items.push(Item::Rest);
         } else {
             return Ok(false);
         }
@@ -148,6 +150,13 @@ fn plain(index: &Bound<'_, PyAny>, items: &mut SmallVec<[Item; 8]>) -> PyResult<
         }
     }
     Ok(true)
+}
+
+/// Whether it is `...`, of which there is one.
+#[inline]
+fn is_ellipsis(item: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: it lives as long as the interpreter.
+    ptr::eq(item.as_ptr(), unsafe { ffi::Py_Ellipsis() })
 }
 
 /// Part of a tensor, by any index; `lift` brings its arrays to the engine.
@@ -270,7 +279,7 @@ fn pick(item: &Bound<'_, PyAny>, arrays: &mut Vec<Tensor>) -> PyResult<Pick> {
     if item.is_none() {
         return Ok(Pick::Item(Item::NewAxis));
     }
-    if item.is_instance_of::<PyEllipsis>() {
+    if is_ellipsis(item) {
         return Ok(Pick::Item(Item::Rest));
     }
     if let Ok(tensor) = item.cast::<PyTensor>() {
