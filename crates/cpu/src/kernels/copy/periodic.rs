@@ -3,12 +3,19 @@
 
 use super::plan::packed_from;
 use super::{PARTS, Simplest, stream};
+use crate::kernels::loops::Shared;
 use crate::kernels::{lines, threads};
 
 /// Stretches shorter than this stay near while they are written over and over.
 const SHORT: usize = 8 << 10;
 /// The first stretch is at least this long: it is read in order, as what follows is written.
 const LONG: usize = 256 << 10;
+/// Of a longer one, so many bytes are written over and over while they stay in the second cache; and fewer past the caches,
+/// where they are all that is to stay.
+const NEAR: usize = 512 << 10;
+const NEAR_PAST: usize = 128 << 10;
+/// Bytes in a cache line.
+const LINE: usize = 64;
 
 /// A copy whose output repeats.
 pub(super) struct Periodic {
@@ -45,49 +52,34 @@ impl Periodic {
     /// # Safety
     /// The first stretch has been written; K1 and K3 for all of the output.
     pub(super) unsafe fn go_on(&self, bytes: usize, past: bool) {
-        let stretch = Stretch {
-            start: self.first.dst,
-            period: self.period,
-        };
-        let parts = threads::count() * PARTS;
-        let left = bytes - stretch.period;
-        threads::each(parts, |part| {
-            let cut = |part: usize| stretch.period + left * part / parts;
-            // SAFETY: parts share no byte, and none has one of the first stretch (K3).
-            unsafe { stretch.repeat(cut(part), cut(part + 1), past) }
-        });
-    }
-}
-
-/// The first stretch of the output.
-struct Stretch {
-    start: *mut u8,
-    period: usize,
-}
-
-// SAFETY: threads read the first stretch, which nobody writes any more, and write parts that share no byte (K3).
-unsafe impl Sync for Stretch {}
-
-impl Stretch {
-    /// Writes the bytes of the output numbered `from` up to `to`.
-    unsafe fn repeat(&self, from: usize, to: usize, past: bool) {
-        let mut at = from;
-        while at < to {
-            let within = at % self.period;
-            let bytes = (self.period - within).min(to - at);
-            // SAFETY: from the first stretch, inside it, to what follows it (K1, K3, K4).
-            unsafe {
-                let (src, dst) = (self.start.add(within), self.start.add(at));
-                if past {
-                    stream::stream(src, dst, bytes);
-                } else {
-                    lines::copy_near(src, dst, bytes);
+        let Periodic { period, first } = self;
+        let start = Shared::new(first.dst);
+        let near = if past { NEAR_PAST } else { NEAR };
+        let pieces = period.div_ceil(near);
+        let times = bytes.div_ceil(*period) - 1;
+        let turns = (threads::count() * PARTS).div_ceil(pieces).min(times);
+        threads::each(pieces * turns, |part| {
+            let (piece, turn) = (part / turns, part % turns);
+            let cut = |piece: usize| period * piece / pieces / LINE * LINE;
+            let (from, to) = match piece + 1 < pieces {
+                true => (cut(piece), cut(piece + 1)),
+                false => (cut(piece), *period),
+            };
+            for time in 1 + times * turn / turns..1 + times * (turn + 1) / turns {
+                let at = time * period + from;
+                let len = (to - from).min(bytes.saturating_sub(at));
+                // SAFETY: from the first stretch, inside it, to what follows it; no two parts share a byte (K1, K3, K4).
+                unsafe {
+                    let (src, dst) = (start.get().add(from), start.get().add(at.min(bytes)));
+                    match past {
+                        true => stream::stream(src, dst, len),
+                        false => lines::copy_near(src, dst, len),
+                    }
                 }
             }
-            at += bytes;
-        }
-        if past {
-            stream::fence();
-        }
+            if past {
+                stream::fence();
+            }
+        });
     }
 }
