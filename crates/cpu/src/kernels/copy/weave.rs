@@ -43,7 +43,7 @@ pub(super) struct Weave {
 
 /// Where each byte of a line comes from: of every two vectors which of their bytes is where, and where those two have any.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Line {
     places: [[u8; LINE]; MOST / 2],
     masks: [u64; MOST / 2],
@@ -230,17 +230,19 @@ mod vectors {
                         first = 1;
                         let own = LINE - before;
                         near.add(before)
-                            .copy_to_nonoverlapping(out.add(before), own);
+                            .copy_to_nonoverlapping(out.wrapping_add(before), own);
                     }
                     for at in (first * LINE..now * LINE).step_by(LINE) {
                         let line = _mm512_load_si512(near.add(at).cast());
-                        _mm512_stream_si512(out.add(at).cast(), line);
+                        _mm512_stream_si512(out.wrapping_add(at).cast(), line);
                     }
                     if before > 0 {
-                        let rest = _mm512_load_si512(near.add(now * LINE).cast());
-                        _mm512_store_si512(near.cast(), rest);
+                        // All of it, of which the rest has not been written: a copy of a known length is no call.
+                        type Bytes = MaybeUninit<[u8; LINE]>;
+                        let rest = near.add(now * LINE).cast::<Bytes>();
+                        near.cast::<Bytes>().copy_from_nonoverlapping(rest, 1);
                     }
-                    *out = out.add(now * LINE);
+                    *out = out.wrapping_add(now * LINE);
                     if left == now {
                         near.copy_to_nonoverlapping(*out, before);
                     }

@@ -12,6 +12,8 @@ use super::Work;
 
 /// How long a helper stays awake for more.
 const MOMENT: Duration = Duration::from_micros(100);
+/// How long it does so again and again: others wait for its thread, and work that was given to nobody is still queued there.
+const STAY: Duration = Duration::from_millis(1);
 /// How often it looks before it lets others have the core, and looks at the clock.
 const LOOKS: usize = 64;
 
@@ -44,8 +46,9 @@ pub(super) fn give(work: &Arc<Work>) -> bool {
     })
 }
 
-/// Stands by for a moment, and again after each work that was given meanwhile.
+/// Stands by for a moment, and again after work that was given meanwhile, unless that came too late.
 pub(super) fn stand_by() {
+    let since = Instant::now();
     let free = |Place(place): &&Place| {
         let (null, relaxed) = (ptr::null_mut(), Ordering::Relaxed);
         place
@@ -56,7 +59,9 @@ pub(super) fn stand_by() {
         let Some(work) = wait(place) else {
             return;
         };
-        work.help();
+        if !work.help() || since.elapsed() > STAY {
+            return;
+        }
     }
 }
 
