@@ -6,9 +6,15 @@ use std::mem::MaybeUninit;
 
 use super::{BLOCK, LANES};
 use crate::element::Number;
+use crate::kernels::copy::ahead::prefetch;
 
 /// Blocks that are summed at once.
 pub(super) const EIGHT: usize = 8;
+/// Bytes in a cache line.
+const LINE: usize = 64;
+/// How many bytes further on in its row wide terms are asked for: their blocks are so long that the processor, which is at
+/// another row meanwhile, asks too late.
+const AHEAD: usize = 4 << 10;
 
 /// Steps 2 and 3 for adjacent terms, from 1 to 128 of them; in whatever order is fastest where that makes no
 /// difference.
@@ -110,6 +116,9 @@ pub(super) unsafe fn eight<T: Number, const TURNS: usize, const VECTORS: bool>(
             }
             for at in (LANES..len).step_by(LANES) {
                 for (sums, terms) in sums.iter_mut().zip(&blocks[first..]) {
+                    if size_of::<[T; LANES]>() >= LINE {
+                        prefetch(terms.wrapping_add(at).wrapping_byte_add(AHEAD).cast());
+                    }
                     let terms = T::widen_adjacent::<LANES, VECTORS>(terms.add(at));
                     for (sum, term) in sums.iter_mut().zip(terms) {
                         *sum = T::add(*sum, term);
