@@ -255,6 +255,50 @@ mod tests {
         );
     }
 
+    /// Work of one part, whose caller takes none.
+    fn work(part: &'static (dyn Fn(usize) + Sync)) -> Arc<Work> {
+        Arc::new(Work {
+            part,
+            parts: 1,
+            next: SmallVec::from_iter([const { AtomicUsize::new(0) }]),
+            came: AtomicUsize::new(0),
+            inside: AtomicUsize::new(0),
+            caller: thread::current(),
+            panic: Mutex::new(None),
+        })
+    }
+
+    #[test]
+    fn who_stands_by_does_what_is_given_to_it() {
+        static DONE: AtomicUsize = AtomicUsize::new(0);
+        let given = work(&|_| {
+            DONE.fetch_add(1, Ordering::Release);
+        });
+        let done = || DONE.load(Ordering::Acquire);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while done() == 0 {
+                    standby::stand_by();
+                }
+            });
+            while !standby::give(&given) {
+                thread::yield_now();
+            }
+            while done() == 0 {
+                thread::yield_now();
+            }
+        });
+        drop(Finish(&given));
+        assert_eq!(done(), 1);
+    }
+
+    #[test]
+    fn who_comes_too_late_does_nothing() {
+        let given = work(&|_| panic!("the caller is gone"));
+        drop(Finish(&given));
+        assert!(!given.help());
+    }
+
     #[test]
     fn a_panic_of_any_part_reaches_the_caller_when_all_others_are_done() {
         for bad in 0..40 {
