@@ -37,7 +37,7 @@ macro_rules! by_count {
 pub(super) struct Weave {
     vectors: usize,
     lines: Vec<Line>,
-    /// Whether the processor has the vectors; only tests do without.
+    /// Whether the processor lacks the vectors: only in tests.
     byte_by_byte: bool,
 }
 
