@@ -335,6 +335,18 @@ unsafe fn one_by_one<T: Number, const N: usize, const VECTORS: bool>(
     at: &mut usize,
     end: usize,
 ) {
+    // Two blocks of a row that is alone in turn: the terms of one wait for each other.
+    while N == 1 && by_eights::<T>() && end.saturating_sub(*at) >= 2 * BLOCK {
+        // SAFETY: the caller's.
+        let pair = unsafe {
+            let first = rows[0].add(*at);
+            blocks::<T, 2, VECTORS>([first, first.add(BLOCK)], BLOCK)
+        };
+        for sum in pair {
+            trees[0].push(sum);
+        }
+        *at += 2 * BLOCK;
+    }
     while *at < end {
         let some = BLOCK.min(end - *at);
         // SAFETY: the caller's.

@@ -6,15 +6,12 @@ use std::mem::MaybeUninit;
 
 use super::{BLOCK, LANES};
 use crate::element::Number;
-use crate::kernels::copy::ahead::prefetch;
 
+/// How many terms of each lane are added between looks at whether a block has ended.
+const STEPS: usize = 5;
+const _: () = assert!((BLOCK / LANES - 1).is_multiple_of(STEPS));
 /// Blocks that are summed at once.
 pub(super) const EIGHT: usize = 8;
-/// Bytes in a cache line.
-const LINE: usize = 64;
-/// How many bytes further on in its row wide terms are asked for: their blocks are so long that the processor, which is at
-/// another row meanwhile, asks too late.
-const AHEAD: usize = 4 << 10;
 
 /// Steps 2 and 3 for adjacent terms, from 1 to 128 of them; in whatever order is fastest where that makes no
 /// difference.
@@ -104,8 +101,14 @@ pub(super) unsafe fn eight<T: Number, const TURNS: usize, const VECTORS: bool>(
 ) -> [T::Accumulator; EIGHT] {
     let zero = T::ZERO.widen();
     let mut lanes = [[zero; LANES]; EIGHT];
-    // A loop of a known length would be unrolled, and slower.
-    let len = hint::black_box(BLOCK);
+    // Unrolled by so much: the fewer ends of loops there are to be foreseen, the further ahead memory is read. But of a loop
+    // that is gone the compiler adds one block after the other, except for terms that are widened or have eight bytes, which
+    // are better off so.
+    let (term, lane) = (size_of::<T>(), size_of::<T::Accumulator>());
+    let (steps, len) = match term < lane || lane == 8 {
+        true => (1, BLOCK),
+        false => (STEPS, hint::black_box(BLOCK)),
+    };
     // No closures around what is read: one may be compiled apart, without the vectors.
     for first in (0..EIGHT).step_by(TURNS) {
         let mut sums = [[zero; LANES]; TURNS];
@@ -114,14 +117,13 @@ pub(super) unsafe fn eight<T: Number, const TURNS: usize, const VECTORS: bool>(
             for (sums, terms) in sums.iter_mut().zip(&blocks[first..]) {
                 *sums = T::widen_adjacent::<LANES, VECTORS>(*terms);
             }
-            for at in (LANES..len).step_by(LANES) {
-                for (sums, terms) in sums.iter_mut().zip(&blocks[first..]) {
-                    if size_of::<[T; LANES]>() >= LINE {
-                        prefetch(terms.wrapping_add(at).wrapping_byte_add(AHEAD).cast());
-                    }
-                    let terms = T::widen_adjacent::<LANES, VECTORS>(terms.add(at));
-                    for (sum, term) in sums.iter_mut().zip(terms) {
-                        *sum = T::add(*sum, term);
+            for at in (LANES..len).step_by(steps * LANES) {
+                for at in (0..steps).map(|step| at + step * LANES) {
+                    for (sums, terms) in sums.iter_mut().zip(&blocks[first..]) {
+                        let terms = T::widen_adjacent::<LANES, VECTORS>(terms.add(at));
+                        for (sum, term) in sums.iter_mut().zip(terms) {
+                            *sum = T::add(*sum, term);
+                        }
                     }
                 }
             }
