@@ -79,6 +79,39 @@ def test_a_view_that_goes_lets_its_memory_go() -> None:
     assert owner() is None
 
 
+def test_a_view_that_its_tensor_leads_to_can_be_collected() -> None:
+    x: Any = Other(np.arange(6).reshape(2, 3))
+    x.view_of_mine = x.T
+    x.another = x.mT[1:]
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_memory_of_small_results_is_used_again_only_once_nobody_has_it() -> None:
+    x = sw.arange(10)
+    first = x.take([1, 2])
+    place = first.data_ptr()
+    shown = np.asarray(first)
+    view = x.take([3, 4])[1:]
+    copies = [x.take([5, at]) for at in range(5)]
+    del first
+    others = [x.take([at, 9, at]).repeat(2) for at in range(10)]
+    assert shown.tolist() == [1, 2] and view.tolist() == [4]
+    assert [copy.tolist() for copy in copies] == [[5, at] for at in range(5)]
+    assert [other.tolist() for other in others] == [[at, 9, at] * 2 for at in range(10)]
+    assert place not in [other.data_ptr() for other in others]
+    del others
+    index = sw.asarray([7, 8, 9])
+    # There is room for one that goes.
+    held = [x.take(index) for _ in range(3)]
+    last = held.pop().data_ptr()
+    again = x.take(index[1:])
+    assert again.data_ptr() == last
+    assert again.shape == (2,) and again.tolist() == [8, 9]
+
+
 def test_weak_references_end_with_their_object_not_with_its_memory() -> None:
     x = sw.arange(6)
     gone: list[int] = []

@@ -238,15 +238,15 @@ pub trait Engine: Sized {
         false
     }
 
-    /// The elements of one run under other sizes, which multiply to as many. Only called where
-    /// [`is_one_run`](Self::is_one_run) says so.
+    /// The elements of one run under other sizes; `None` where they do not multiply to as many, or
+    /// [`is_one_run`](Self::is_one_run) does not say that it is one.
     fn view_of_run(
         &self,
         _x: &Self::Value,
         _rank: usize,
         _sizes: impl Fn(usize) -> Self::Size,
-    ) -> Result<Self::Value> {
-        Err(Error::argument("the engine knows of no run"))
+    ) -> Result<Option<Self::Value>> {
+        Ok(None)
     }
 
     /// Whether a run of axes can be merged without a copy.

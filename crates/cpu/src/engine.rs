@@ -34,49 +34,6 @@ impl Cpu {
             .map_err(|bad| bad_index(bad.value, bad.position, source, index.shape(), along))
     }
 
-    /// What `finish` makes of a gather, for front doors that keep tensors in places of their own.
-    #[doc(hidden)]
-    #[inline]
-    pub fn gather_as<M>(
-        self,
-        source: &Tensor,
-        index: &Tensor,
-        along: &Along,
-        mode: Mode,
-        finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
-    ) -> Result<M> {
-        Primitives(&Pool).gather_as(source, index, along, mode, finish)
-    }
-
-    /// What `finish` makes of a copy as of [`Engine::copy_merged`]; nothing of one that is empty: its strides are those of
-    /// every engine.
-    #[doc(hidden)]
-    #[inline]
-    pub fn copy_merged_as<M>(
-        self,
-        x: &Tensor,
-        rank: usize,
-        axes: impl Fn(usize) -> Axis<usize>,
-        merged: (usize, impl Fn(usize) -> Range<usize>),
-        blame: impl Fn(Error) -> Error,
-        finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
-    ) -> Result<Option<M>> {
-        let (mut seen, width) = (Seen::new(), x.dtype().width());
-        let whole = x
-            .layout()
-            .see(&mut seen, width, &[], rank, |out| Ok(axes(out)))
-            .map_err(&blame)?;
-        if !whole {
-            return Err(blame(Error::shape("a merge is no part of such a view")));
-        }
-        if seen.end() == 0 {
-            return Ok(None);
-        }
-        Primitives(&Pool)
-            .copy_merged_as(x, &seen, merged, blame, finish)
-            .map(Some)
-    }
-
     /// Gathers into `out`, which must have the result's shape and dtype, be writable and alone in its
     /// memory. Nothing is written when the call fails.
     pub fn gather_into(
@@ -282,7 +239,7 @@ impl Engine for Cpu {
         x: &Tensor,
         rank: usize,
         sizes: impl Fn(usize) -> usize,
-    ) -> Result<Tensor> {
+    ) -> Result<Option<Tensor>> {
         x.view_of_run(rank, sizes)
     }
 
@@ -308,7 +265,7 @@ impl Engine for Cpu {
         blame: impl Fn(Error) -> Error,
     ) -> Result<Tensor> {
         let done = |made: Unfinished<'_>| Ok(made.done());
-        match self.copy_merged_as(x, rank, &axes, (count, &runs), &blame, done)? {
+        match Primitives(&Pool).copy_merged_as(x, rank, &axes, (count, &runs), &blame, done)? {
             Some(copy) => Ok(copy),
             None => copied_then_merged(self, x, rank, axes, (count, runs), blame),
         }

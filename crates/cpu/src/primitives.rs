@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Arc;
 
 use stridewise_core::engine::{Along, Engine, raised};
 use stridewise_core::layout::Seen;
@@ -19,8 +18,11 @@ use crate::engine::Cpu;
 use crate::kernels::index::{BadIndex, Bounds};
 use crate::kernels::{self, Block, BlockMut};
 use crate::scalar::element;
-use crate::storage::Storage;
-use crate::tensor::{Room, Tensor, allocate};
+use crate::storage::{Arc, Storage};
+use crate::tensor::{Tensor, allocate};
+
+#[doc(hidden)]
+pub use crate::tensor::Room;
 
 /// Where results get their memory.
 pub trait Rooms {
@@ -51,6 +53,7 @@ impl Spare {
 }
 
 impl Rooms for Spare {
+    #[inline]
     fn room(&self, bytes: usize) -> Result<Room> {
         match self.0.take().map(|storage| Room::again(storage, bytes)) {
             Some(Some(room)) => Ok(room),
@@ -155,27 +158,41 @@ impl<R: Rooms> Primitives<'_, R> {
         Ok(made.done())
     }
 
-    /// What `finish` makes of a copy as of [`Engine::copy_merged`], of a view that has been seen.
+    /// What `finish` makes of a copy as of [`Engine::copy_merged`], for front doors that keep tensors in places of their own;
+    /// nothing of one that is empty: its strides are those of every engine.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn copy_merged_as<M>(
+    pub fn copy_merged_as<M>(
         self,
         x: &Tensor,
-        seen: &Seen,
-        (rank, runs): (usize, impl Fn(usize) -> Range<usize>),
+        rank: usize,
+        axes_of: impl Fn(usize) -> Axis<usize>,
+        (merged, runs): (usize, impl Fn(usize) -> Range<usize>),
         blame: impl Fn(Error) -> Error,
         finish: impl FnOnce(Unfinished<'_>) -> Result<M>,
-    ) -> Result<M> {
-        let start = x.start_of(seen).map_err(blame)?;
+    ) -> Result<Option<M>> {
+        let (mut seen, width) = (Seen::new(), x.dtype().width());
+        let whole = x
+            .layout()
+            .see(&mut seen, width, &[], rank, |out| Ok(axes_of(out)))
+            .map_err(&blame)?;
+        if !whole {
+            return Err(blame(Error::shape("a merge is no part of such a view")));
+        }
+        if seen.end() == 0 {
+            return Ok(None);
+        }
+        let start = x.start_of(&seen).map_err(blame)?;
         let size = |run: Range<usize>| seen.axes()[run].iter().map(|axis| axis.0).product();
         let mut dims = Shape::new();
-        (0..rank).for_each(|out| dims.push(size(runs(out))));
+        (0..merged).for_each(|out| dims.push(size(runs(out))));
         let mut packed = Seen::new();
         let made = Unfinished::new(self.0, x.dtype(), &dims, &mut packed)?;
-        let (axes, width) = (seen.axes().iter().copied(), x.dtype().width());
+        let axes = seen.axes().iter().copied();
         // SAFETY: K1, K2: the view lies inside the storage, as was just seen, and K4 is T3; the result is new and has as
         // many elements, so K3 holds for it.
         unsafe { kernels::copy::pack(start, axes, made.start(), width) };
-        finish(made)
+        finish(made).map(Some)
     }
 
     /// As [`Engine::full`].
@@ -201,9 +218,10 @@ impl<R: Rooms> Primitives<'_, R> {
         self.gather_as(source, index, along, mode, |made| Ok(made.done()))
     }
 
-    /// What `finish` makes of a gather.
+    /// What `finish` makes of a gather, for front doors that keep tensors in places of their own.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn gather_as<M>(
+    pub fn gather_as<M>(
         self,
         source: &Tensor,
         index: &Tensor,

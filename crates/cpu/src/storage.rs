@@ -7,7 +7,10 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::mem::MaybeUninit;
 use std::any::Any;
-use std::sync::Arc;
+use triomphe::UniqueArc;
+
+/// A count of owners without weak ones, so that a plain read tells the only owner that it is alone.
+pub use triomphe::Arc;
 
 /// A stretch of bytes that stays put for as long as the storage lives.
 pub struct Storage {
@@ -16,7 +19,7 @@ pub struct Storage {
 }
 
 /// Up to this many bytes lie in the storage itself: a small result is then one allocation, not two.
-const SMALL: usize = 64;
+pub const SMALL: usize = 64;
 
 /// Bytes within a storage, aligned for every element.
 #[repr(align(16))]
@@ -51,18 +54,16 @@ impl Storage {
             return Ok(Arc::new(Storage { memory, len }));
         }
         // Written where it stays: a move would carry the empty bytes along.
-        let mut storage = Arc::new_uninit();
-        if let Some(place) = Arc::get_mut(&mut storage) {
-            let bytes = Cells {
-                _bytes: MaybeUninit::uninit(),
-            };
-            place.write(Storage {
-                memory: Memory::Here(UnsafeCell::new(bytes)),
-                len,
-            });
-        }
-        // SAFETY: a new `Arc` has no other owner, so it was written just now.
-        Ok(unsafe { storage.assume_init() })
+        let mut storage = UniqueArc::<Storage>::new_uninit();
+        let bytes = Cells {
+            _bytes: MaybeUninit::uninit(),
+        };
+        storage.write(Storage {
+            memory: Memory::Here(UnsafeCell::new(bytes)),
+            len,
+        });
+        // SAFETY: it was written just now.
+        Ok(unsafe { UniqueArc::assume_init(storage) }.shareable())
     }
 
     /// The `len` bytes at `ptr`, lent by `owner` until it is dropped.
@@ -86,7 +87,7 @@ impl Storage {
 
     /// The first byte.
     #[inline]
-    pub fn as_ptr(&self) -> *const u8 {
+    pub fn start(&self) -> *const u8 {
         match &self.memory {
             Memory::Here(cells) => cells.get().cast_const().cast(),
             Memory::Owned(buffer) => buffer.as_ptr().cast_const(),
@@ -118,6 +119,25 @@ impl Storage {
         self.len == 0
     }
 
+    /// Whether the bytes lie within the storage, as a few of our own do.
+    #[inline]
+    pub fn is_small(&self) -> bool {
+        matches!(self.memory, Memory::Here(_))
+    }
+
+    /// Makes it storage of so many bytes that nobody has written yet, if it is our own and has room for them.
+    #[inline]
+    pub(crate) fn renew(&mut self, len: usize) -> bool {
+        match &self.memory {
+            Memory::Here(_) if len <= SMALL => {
+                self.len = len;
+                true
+            }
+            Memory::Owned(_) => len <= self.len,
+            _ => false,
+        }
+    }
+
     /// Whether somebody else owns the bytes.
     #[inline]
     pub fn is_foreign(&self) -> bool {
@@ -128,7 +148,7 @@ impl Storage {
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Storage")
-            .field("start", &self.as_ptr())
+            .field("start", &self.start())
             .field("len", &self.len)
             .field("foreign", &self.is_foreign())
             .finish()
@@ -149,21 +169,36 @@ mod tests {
             assert!(!storage.is_foreign());
             // SAFETY: the storage has so many bytes, and nobody else has it.
             unsafe { start.write_bytes(7, len) };
-            assert_eq!(start.cast_const(), Arc::clone(&storage).as_ptr());
+            assert_eq!(start.cast_const(), Arc::clone(&storage).start());
         }
     }
 
     #[test]
+    fn storage_of_our_own_is_renewed_where_there_is_room() {
+        let mut small = Storage::fresh(8).unwrap();
+        let small = Arc::get_mut(&mut small).unwrap();
+        assert!(small.is_small() && small.renew(SMALL) && small.len() == SMALL);
+        assert!(!small.renew(SMALL + 1) && small.len() == SMALL);
+        assert!(small.renew(0) && small.is_empty());
+        let mut large = Storage::fresh(1000).unwrap();
+        let large = Arc::get_mut(&mut large).unwrap();
+        assert!(!large.is_small() && large.renew(999) && !large.renew(1001));
+        let bytes = [7u8; 4];
+        // SAFETY: the bytes outlive the storage, and nobody writes them.
+        let mut lent = unsafe { Storage::foreign(bytes.as_ptr(), 4, true, Box::new(())) };
+        assert!(!lent.is_small() && !lent.renew(0));
+    }
+
+    #[test]
     fn foreign_storage_is_given_back_when_the_last_user_goes() {
-        struct Owner(Arc<Vec<u8>>);
         let bytes = Arc::new(vec![7u8; 9]);
-        let owner = Box::new(Owner(Arc::clone(&bytes)));
-        let ptr = owner.0.as_ptr();
+        let owner = Box::new(Arc::clone(&bytes));
+        let ptr = bytes.as_slice().as_ptr();
         // SAFETY: the vector outlives the owner, which keeps a count of it, and nobody writes it.
         let storage = Arc::new(unsafe { Storage::foreign(ptr, 9, false, owner) });
         let other = Arc::clone(&storage);
         assert!(storage.is_foreign());
-        assert_eq!(storage.as_ptr(), ptr);
+        assert_eq!(storage.start(), ptr);
         assert_eq!(storage.as_mut_ptr(), None);
         drop(storage);
         assert_eq!(Arc::strong_count(&bytes), 2);

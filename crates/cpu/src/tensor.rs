@@ -3,7 +3,6 @@
 use std::alloc;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::sync::Arc;
 
 use stridewise_core::layout::Seen;
 use stridewise_core::size::tuple;
@@ -12,7 +11,7 @@ use stridewise_core::{Axis, DType, Error, Layout, Result, Value};
 use crate::element::Element;
 use crate::engine::Cpu;
 use crate::kernels::Block;
-use crate::storage::Storage;
+use crate::storage::{Arc, Storage};
 
 /// A tensor in main memory: an immutable value. Clones and views share storage and cost a reference count.
 ///
@@ -62,11 +61,6 @@ impl Viewed<'_> {
     fn misfit(self) -> Error {
         misfit(&self.tensor())
     }
-}
-
-#[cold]
-fn no_run(x: &Tensor) -> Error {
-    Error::shape("the tensor is not one run of as many elements").note("shape", tuple(x.shape()))
 }
 
 impl Tensor {
@@ -141,13 +135,13 @@ impl Tensor {
         }
     }
 
-    /// One run of memory under other sizes, which multiply to as many elements.
+    /// One run of memory under other sizes; `None` where it is no run, or has another number of elements.
     #[inline]
     pub(crate) fn view_of_run(
         &self,
         rank: usize,
         sizes: impl Fn(usize) -> usize,
-    ) -> Result<Tensor> {
+    ) -> Result<Option<Tensor>> {
         self.view_of_run_as(rank, sizes, |view| Ok(view.tensor()))
     }
 
@@ -159,16 +153,17 @@ impl Tensor {
         rank: usize,
         sizes: impl Fn(usize) -> usize,
         made: impl FnOnce(Viewed<'_>) -> Result<R>,
-    ) -> Result<R> {
+    ) -> Result<Option<R>> {
         let mut seen = Seen::new();
         if !self.layout.see_run(&mut seen, rank, sizes) {
-            return Err(no_run(self));
+            return Ok(None);
         }
-        made(Viewed {
+        let view = Viewed {
             seen: &seen,
             dtype: self.dtype,
             storage: &self.storage,
-        })
+        };
+        made(view).map(Some)
     }
 
     /// A packed tensor of the given values, row-major.
@@ -239,7 +234,7 @@ impl Tensor {
             return Ok(self.with_layout(Layout::of(seen))?.as_ptr());
         }
         let offset = seen.offset() * self.dtype.width();
-        Ok(self.storage.as_ptr().wrapping_add(offset))
+        Ok(self.storage_ptr().wrapping_add(offset))
     }
 
     /// Another layout over the same storage; an error where it would reach outside.
@@ -316,14 +311,14 @@ impl Tensor {
     /// Where the element at index zero lies; not to be read where the tensor is empty.
     #[inline]
     pub fn as_ptr(&self) -> *const u8 {
-        self.storage
-            .as_ptr()
+        self.storage_ptr()
             .wrapping_add(self.layout.offset() * self.dtype.width())
     }
 
     /// Where the storage begins.
+    #[inline]
     pub fn storage_ptr(&self) -> *const u8 {
-        self.storage.as_ptr()
+        self.storage.start()
     }
 
     /// The storage.
@@ -338,7 +333,7 @@ impl Tensor {
 
     /// The addresses from the lowest to past the highest cell that is reached.
     pub fn addresses(&self) -> Range<usize> {
-        let (start, width) = (self.storage.as_ptr().addr(), self.dtype.width());
+        let (start, width) = (self.storage_ptr().addr(), self.dtype.width());
         let reach = self.layout.reach();
         start + reach.start * width..start + reach.end * width
     }
@@ -430,6 +425,13 @@ impl Tensor {
         }
     }
 
+    /// The storage of a tensor that goes, if it is small and nobody else has it.
+    #[doc(hidden)]
+    #[inline]
+    pub fn into_spare(self) -> Option<Arc<Storage>> {
+        (self.storage.is_small() && Arc::is_unique(&self.storage)).then_some(self.storage)
+    }
+
     /// The storage, if nobody else holds it.
     pub(crate) fn storage_mut(&mut self) -> Option<&mut Storage> {
         Arc::get_mut(&mut self.storage)
@@ -480,7 +482,7 @@ fn gcd(a: usize, b: usize) -> usize {
 #[inline]
 fn fits(storage: &Storage, dtype: DType, end: usize) -> bool {
     let end = end.checked_mul(dtype.width());
-    let aligned = || storage.as_ptr().addr().is_multiple_of(alignment(dtype));
+    let aligned = || storage.start().addr().is_multiple_of(alignment(dtype));
     end.is_some_and(|end| end <= storage.len() && (end == 0 || aligned()))
 }
 
@@ -489,9 +491,11 @@ pub struct Room(Arc<Storage>);
 
 impl Room {
     /// Memory that was a result's, if nobody else has it, it is ours, and there is enough of it.
+    #[inline]
     pub(crate) fn again(mut storage: Arc<Storage>, bytes: usize) -> Option<Room> {
-        let own = Arc::get_mut(&mut storage).is_some() && !storage.is_foreign();
-        (own && storage.len() >= bytes).then_some(Room(storage))
+        let alone = Arc::get_mut(&mut storage);
+        let enough = alone.is_some_and(|storage| storage.renew(bytes));
+        enough.then_some(Room(storage))
     }
 
     /// Whether so many elements have room.

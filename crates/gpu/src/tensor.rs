@@ -73,20 +73,17 @@ impl Tensor {
         Tensor::new(storage.clone(), self.dtype, Layout::of(&seen))
     }
 
-    /// One run of memory under other sizes, which multiply to as many elements.
+    /// One run of memory under other sizes; `None` where it is no run, or has another number of elements.
     pub(crate) fn view_of_run(
         &self,
         rank: usize,
         sizes: impl Fn(usize) -> usize,
-    ) -> Result<Tensor> {
+    ) -> Result<Option<Tensor>> {
         let mut seen = Seen::new();
-        if !self.layout.see_run(&mut seen, rank, sizes) {
-            return Err(
-                Error::shape("the tensor is not one run of as many elements")
-                    .note("shape", tuple(self.shape())),
-            );
+        match self.layout.see_run(&mut seen, rank, sizes) {
+            true => self.with_layout(Layout::of(&seen)).map(Some),
+            false => Ok(None),
         }
-        self.with_layout(Layout::of(&seen))
     }
 
     /// The size of each axis.

@@ -54,7 +54,7 @@ pub use stridewise_tape::{ByWatched, History, Pullback, Tape, Var, vjp};
 /// What engines and bindings are made of; programs need none of it.
 pub mod internals {
     pub use stridewise_core::{axis, inline, rules, smallvec};
-    pub use stridewise_cpu::{element, kernels, storage};
+    pub use stridewise_cpu::{element, kernels, primitives, storage};
 }
 
 /// What most programs need, in one line.

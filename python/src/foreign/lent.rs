@@ -2,10 +2,9 @@
 //! read in place is shared; the rest is copied, or refused where no copy is wanted.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use pyo3::prelude::*;
-use stridewise::internals::storage::Storage;
+use stridewise::internals::storage::{Arc, Storage};
 use stridewise::{Cpu, DType, Engine, Error, Layout, Result, Tensor};
 
 use crate::errors::OrRaise;

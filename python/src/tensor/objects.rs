@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use stridewise::call::{Argument, Look};
 use stridewise::engine::Along;
 use stridewise::internals::axis::Axis;
+use stridewise::internals::primitives::Primitives;
 use stridewise::operators::Dims;
 use stridewise::params::{Extent, Mode, Scalar};
 use stridewise::size::Truth;
@@ -17,6 +18,7 @@ use stridewise::{Cpu, DType, Engine, Error, Result, Tensor};
 use crate::arguments::{
     Given, Held, Object, Raised, at_once_if_small, is_same, list_of, sizes_found,
 };
+use crate::tensor::shelf::Spares;
 use crate::tensor::slot::object_with;
 use crate::tensor::{PyTensor, object};
 
@@ -138,7 +140,7 @@ impl<'py> Engine for Objects<'py> {
         x: &Made<'py>,
         rank: usize,
         sizes: impl Fn(usize) -> usize,
-    ) -> Result<Made<'py>> {
+    ) -> Result<Option<Made<'py>>> {
         tensor(x).view_of_run_as(rank, sizes, |view| self.made(|| view.tensor()))
     }
 
@@ -165,9 +167,15 @@ impl<'py> Engine for Objects<'py> {
         blame: impl Fn(Error) -> Error,
     ) -> Result<Made<'py>> {
         let at_once = || {
-            Cpu.copy_merged_as(tensor(x), rank, &axes, (count, &runs), &blame, |made| {
-                self.made(|| made.done())
-            })
+            let merged = (count, &runs);
+            Primitives(&Spares(self.0)).copy_merged_as(
+                tensor(x),
+                rank,
+                &axes,
+                merged,
+                &blame,
+                |made| self.made(|| made.done()),
+            )
         };
         if let Some(made) = at_once_if_small(&[tensor(x)], at_once)
             && let Some(made) = made?
@@ -220,7 +228,10 @@ impl<'py> Engine for Objects<'py> {
         mode: Mode,
     ) -> Result<Made<'py>> {
         let (from, at) = (tensor(source), tensor(index));
-        let at_once = || Cpu.gather_as(from, at, along, mode, |made| self.made(|| made.done()));
+        let at_once = || {
+            Primitives(&Spares(self.0))
+                .gather_as(from, at, along, mode, |made| self.made(|| made.done()))
+        };
         if let Some(made) = at_once_if_small(&[from, at], at_once) {
             return made;
         }

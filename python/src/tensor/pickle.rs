@@ -2,12 +2,10 @@
 //! bytes are handed over as a buffer, which need not be copied. Here is also what else keeps all elements: bytes
 //! and deep copies.
 
-use std::sync::Arc;
-
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
-use stridewise::internals::storage::Storage;
+use stridewise::internals::storage::{Arc, Storage};
 use stridewise::prelude::*;
 use stridewise::{Error, Layout};
 

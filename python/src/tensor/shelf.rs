@@ -1,8 +1,10 @@
-//! Where objects that have been let go wait for their next tensor. Nearly every view is let go a moment after it was
-//! made, so that asking the interpreter for memory and giving it back would be a good part of what the view costs.
+//! Where objects that have been let go wait for their next tensor, and small storages for their next elements. Nearly
+//! every small result is let go a moment after it was made, so that asking for memory and giving it back would be a good
+//! part of what it costs.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_uint, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -16,28 +18,73 @@ use pyo3::sync::PyOnceLock;
 use pyo3::type_object::PyLayout;
 use pyo3::types::PyType;
 
+use stridewise::Tensor;
+use stridewise::internals::primitives::{Room, Rooms, Spare};
+use stridewise::internals::storage::{Arc, SMALL, Storage};
+
 use crate::tensor::PyTensor;
 use crate::tensor::index::subscript;
 
 /// More objects than a line of code makes and lets go.
 const ROOM: usize = 64;
 
-/// Objects of the very class `Tensor`, without a reference to them and without a tensor in them; each still has its
-/// reference to the class.
-struct Shelf(UnsafeCell<Objects>);
+/// A few things of a kind.
+struct Shelf<T>(UnsafeCell<Things<T>>);
 
-struct Objects {
+struct Things<T> {
     count: usize,
-    kept: [*mut ffi::PyObject; ROOM],
+    /// The first `count` of them are there.
+    kept: [MaybeUninit<T>; ROOM],
 }
 
 // SAFETY: only reached by threads that hold the interpreter's lock; where there is none, `open` leaves it unused.
-unsafe impl Sync for Shelf {}
+unsafe impl<T: Send> Sync for Shelf<T> {}
 
-static SHELF: Shelf = Shelf(UnsafeCell::new(Objects {
-    count: 0,
-    kept: [ptr::null_mut(); ROOM],
-}));
+impl<T> Shelf<T> {
+    const fn new() -> Shelf<T> {
+        Shelf(UnsafeCell::new(Things {
+            count: 0,
+            kept: [const { MaybeUninit::uninit() }; ROOM],
+        }))
+    }
+
+    /// The last thing that was put there.
+    #[inline]
+    fn take(&self, _py: Python<'_>) -> Option<T> {
+        // SAFETY: the interpreter's lock is held, as the token says, and nothing here lets go of it.
+        let shelf = unsafe { &mut *self.0.get() };
+        let last = shelf.count.checked_sub(1)?;
+        let thing = shelf.kept.get(last)?;
+        shelf.count = last;
+        // SAFETY: it was below the count, and no longer is.
+        Some(unsafe { thing.assume_init_read() })
+    }
+
+    /// Puts a thing there, or gives it back where there is no room.
+    #[inline]
+    fn put(&self, _py: Python<'_>, thing: T) -> Result<(), T> {
+        // SAFETY: as in `take`.
+        let shelf = unsafe { &mut *self.0.get() };
+        let Some(place) = shelf.kept.get_mut(shelf.count) else {
+            return Err(thing);
+        };
+        place.write(thing);
+        shelf.count += 1;
+        Ok(())
+    }
+}
+
+/// An object of the very class `Tensor`, without a reference to it and without a tensor in it; it still has its reference
+/// to the class.
+struct Empty(*mut ffi::PyObject);
+
+// SAFETY: nobody else has it.
+unsafe impl Send for Empty {}
+
+static EMPTY: Shelf<Empty> = Shelf::new();
+
+/// Storage of a few bytes that nobody else has.
+static SPARE: Shelf<Arc<Storage>> = Shelf::new();
 
 /// The class whose objects are kept; null where none are.
 static CLASS: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
@@ -70,12 +117,8 @@ pub(crate) fn open(py: Python<'_>) -> PyResult<()> {
 /// An object of the class `Tensor` that was kept, with one reference, which is the caller's. All behind its head is
 /// to be written.
 #[inline]
-pub(super) fn again(_py: Python<'_>) -> Option<*mut ffi::PyObject> {
-    // SAFETY: the interpreter's lock is held, as the token says, and nothing here lets go of it.
-    let shelf = unsafe { &mut *SHELF.0.get() };
-    let last = shelf.count.checked_sub(1)?;
-    let object = *shelf.kept.get(last)?;
-    shelf.count = last;
+pub(super) fn again(py: Python<'_>) -> Option<*mut ffi::PyObject> {
+    let Empty(object) = EMPTY.take(py)?;
     // SAFETY: an object that nobody has a reference to. Its count is its first word in all versions of the interface
     // that have a lock, and is written so by the interpreter itself for a new object.
     unsafe { object.cast::<ffi::Py_ssize_t>().write(1) };
@@ -87,20 +130,35 @@ pub(super) fn again(_py: Python<'_>) -> Option<*mut ffi::PyObject> {
 /// # Safety
 /// The object has no references, its tensor is gone, and the collector of cycles does not know it.
 #[inline]
-unsafe fn keep(_py: Python<'_>, object: *mut ffi::PyObject) -> bool {
+unsafe fn keep(py: Python<'_>, object: *mut ffi::PyObject) -> bool {
     // SAFETY: the object's head is still there.
     let class = unsafe { ffi::Py_TYPE(object) };
-    if !ptr::eq(class, CLASS.load(Ordering::Relaxed)) {
-        return false;
+    ptr::eq(class, CLASS.load(Ordering::Relaxed)) && EMPTY.put(py, Empty(object)).is_ok()
+}
+
+/// Lets a tensor go, but keeps its storage if that is small, nobody else has it and there is room.
+#[inline]
+pub(super) fn keep_storage(py: Python<'_>, tensor: Tensor) {
+    if let Some(storage) = tensor.into_spare()
+        && !CLASS.load(Ordering::Relaxed).is_null()
+    {
+        // Where there is no room it goes.
+        let _ = SPARE.put(py, storage);
     }
-    // SAFETY: as in `again`.
-    let shelf = unsafe { &mut *SHELF.0.get() };
-    let Some(place) = shelf.kept.get_mut(shelf.count) else {
-        return false;
-    };
-    *place = object;
-    shelf.count += 1;
-    true
+}
+
+/// Memory that was kept, for a result that is small enough; otherwise from the pool.
+pub(super) struct Spares<'py>(pub(super) Python<'py>);
+
+impl Rooms for Spares<'_> {
+    #[inline]
+    fn room(&self, bytes: usize) -> stridewise::Result<Room> {
+        let spare = match bytes <= SMALL {
+            true => SPARE.take(self.0),
+            false => None,
+        };
+        Spare::new(spare).room(bytes)
+    }
 }
 
 /// The base of `Tensor`: like Python's `object`, but that it has `x[...]`, which a class of PyO3's can have only with

@@ -90,8 +90,11 @@ impl Drop for Slot {
         if kept.is_null() {
             return;
         }
-        // SAFETY: the tensor is there, and goes with the slot.
-        unsafe { self.tensor.get_mut().assume_init_drop() }
+        // SAFETY: the tensor is there, and goes with the slot; that is in an object, which goes under the lock.
+        unsafe {
+            let tensor = self.tensor.get_mut().assume_init_read();
+            shelf::keep_storage(Python::assume_attached(), tensor);
+        }
         if kept != BARE {
             // SAFETY: a box of this slot's own, and nobody can look into the slot any more.
             drop(unsafe { Box::from_raw(kept) });

@@ -47,8 +47,8 @@ impl<E: Engine> Operator<E> for Reshape<E::Size> {
 
     #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
-        if engine.is_one_run(inputs[0]) {
-            return of_run(engine, inputs[0], &self.shape);
+        if let Some(view) = of_run(engine, inputs[0], &self.shape)? {
+            return Ok(view);
         }
         let (shape, groups) = match_up(engine, inputs[0], &self.shape)?;
         rearrange(engine, inputs[0], &shape, &groups)
@@ -65,8 +65,8 @@ impl<E: Engine> Operator<E> for View<E::Size> {
     #[inline]
     fn lower(&self, engine: &E, inputs: &[&E::Value]) -> Result<E::Value> {
         let x = inputs[0];
-        if engine.is_one_run(x) {
-            return of_run(engine, x, &self.shape);
+        if let Some(view) = of_run(engine, x, &self.shape)? {
+            return Ok(view);
         }
         let (shape, groups) = match_up(engine, x, &self.shape)?;
         for group in &groups {
@@ -107,16 +107,19 @@ impl<E: Engine> Operator<E> for Flatten {
                 .note("input shape", engine.shape_text(x)));
         }
         let merged = stop - start;
-        if engine.is_one_run(x) {
-            // The product is part of one that the tensor has.
+        // The product is part of one that the tensor has, if it is one run.
+        let size = || {
             let sizes = (start..=stop).map(|axis| engine.size(x, axis));
-            let size = sizes.fold(E::Size::from(1), |product, size| {
+            sizes.fold(E::Size::from(1), |product, size| {
                 product.times(&size).unwrap_or(product)
-            });
-            return engine.view_of_run(x, rank - merged, |out| match out {
-                _ if out == start => size.clone(),
-                _ => engine.size(x, if out > start { out + merged } else { out }),
-            });
+            })
+        };
+        let run = engine.view_of_run(x, rank - merged, |out| match out {
+            _ if out == start => size(),
+            _ => engine.size(x, if out > start { out + merged } else { out }),
+        })?;
+        if let Some(view) = run {
+            return Ok(view);
         }
         engine.view(x, rank - merged, |out| match out {
             _ if out == start && merged > 0 => Axis::Merge(start..stop + 1),
@@ -127,7 +130,10 @@ impl<E: Engine> Operator<E> for Flatten {
 
 /// One run of memory under other sizes.
 #[inline]
-fn of_run<E: Engine>(engine: &E, x: &E::Value, shape: &Sizes<E::Size>) -> Result<E::Value> {
+fn of_run<E: Engine>(engine: &E, x: &E::Value, shape: &Sizes<E::Size>) -> Result<Option<E::Value>> {
+    if !engine.is_one_run(x) {
+        return Ok(None);
+    }
     let new = fitted(engine, x, shape)?;
     engine.view_of_run(x, shape.len(), |at| new.size(at))
 }

@@ -1,3 +1,4 @@
+use stridewise_core::operators::Methods;
 use stridewise_core::{DType, Engine};
 use stridewise_cpu::{Cpu, Tensor};
 use stridewise_gpu::Gpu;
@@ -82,7 +83,7 @@ fn hard_numbers_are_summed() {
     for (gpu, dtype) in gpus.iter().flat_map(|gpu| KINDS.map(|dtype| (gpu, dtype))) {
         // Few terms each, or nearly all would be NaN.
         let x = row(dtype, 9 * 400, &mut rng);
-        let x = Cpu.view_of_run(&x, 2, |axis| [400, 9][axis]).unwrap();
+        let x = x.reshape([400, 9]).unwrap();
         agrees(gpu, &x, &[1], dtype);
         agrees(gpu, &turned(&x, &[1, 0], &[true, false]), &[0], dtype);
     }
@@ -94,7 +95,7 @@ fn terms_are_cast_first() {
     for from in DType::ALL {
         for to in KINDS {
             let x = row(from, 3 * 41, &mut rng);
-            let x = Cpu.view_of_run(&x, 2, |axis| [3, 41][axis]).unwrap();
+            let x = x.reshape([3, 41]).unwrap();
             agrees(&gpu, &x, &[0], to);
             if rng.below(3) == 0 {
                 agrees(&gpu, &terms(from, &[2, 300], &mut rng), &[1], to);

@@ -6,12 +6,12 @@ mod liveness;
 mod planner;
 mod step;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use stridewise_core::error::Result;
 use stridewise_core::layout::Layout;
 use stridewise_cpu::Tensor;
-use stridewise_cpu::storage::Storage;
+use stridewise_cpu::storage::{Arc, Storage};
 
 use crate::program::Program;
 use crate::replay::{Host, blame};

@@ -1,7 +1,6 @@
 //! The steps of a plan: primitives with everything known but the elements.
 
 use std::fmt;
-use std::sync::Arc;
 
 use stridewise_core::dtype::DType;
 use stridewise_core::engine::{Along, Engine};
@@ -11,7 +10,7 @@ use stridewise_core::params::{Mode, Scalar};
 use stridewise_core::size::{Shape, tuple};
 use stridewise_core::smallvec::SmallVec;
 use stridewise_cpu::primitives::{Primitives, Spare};
-use stridewise_cpu::storage::Storage;
+use stridewise_cpu::storage::{Arc, Storage};
 use stridewise_cpu::{Cpu, Tensor};
 
 use super::planner::Planned;

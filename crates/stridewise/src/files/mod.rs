@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use memmap2::Mmap;
 use stridewise_core::{DType, Error, Layout, Result};
 use stridewise_cpu::Tensor;
-use stridewise_cpu::storage::Storage;
+use stridewise_cpu::storage::{self, Storage};
 
 /// The formats there are, by the ending of a file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +143,6 @@ impl Mapped {
         // SAFETY: the map lives in the storage as the owner of the bytes, which do not move.
         let storage =
             unsafe { Storage::foreign(bytes.as_ptr(), len, false, Box::new(self.0.clone())) };
-        Tensor::new(Arc::new(storage), dtype, layout)
+        Tensor::new(storage::Arc::new(storage), dtype, layout)
     }
 }
