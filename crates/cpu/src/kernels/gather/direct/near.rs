@@ -1,108 +1,145 @@
-//! Words of a source in the caches, or of one stretch after the other that fits them, eight at a time.
+//! Words of a source in the caches, or of one stretch after the other that fits them, eight at a time: their indices are
+//! checked together, and then each word is moved by itself, which takes less than any instruction that gathers.
 
 use stridewise_core::DType;
 
 use super::Pass;
+use crate::kernels::index::Integer;
+use crate::kernels::loops::{prefetch, prefetch_once};
 
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn pass(_: DType, _: usize) -> Option<Pass> {
-    None
-}
+/// How many indices are on their way.
+const INDEX_AHEAD: usize = 256;
 
-#[cfg(target_arch = "x86_64")]
+/// How many are checked together.
+const ONCE: usize = 8;
+
 pub(super) fn pass(dtype: DType, width: usize) -> Option<Pass> {
-    if !std::arch::is_x86_feature_detected!("avx2") {
-        return None;
-    }
     Some(match (dtype, width) {
-        (DType::I32, 4) => avx2::words_4_at_32,
-        (DType::I32, 8) => avx2::words_8_at_32,
-        (DType::I64, 4) => avx2::words_4_at_64,
-        (DType::I64, 8) => avx2::words_8_at_64,
+        (DType::I32, 4) => widest::<i32, u32>(),
+        (DType::I32, 8) => widest::<i32, u64>(),
+        (DType::I64, 4) => widest::<i64, u32>(),
+        (DType::I64, 8) => widest::<i64, u64>(),
         _ => return None,
     })
 }
 
+/// The pass for this processor.
+fn widest<I: Integer, W: Copy>() -> Pass {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return words_avx2::<I, W>;
+    }
+    words::<I, W>
+}
+
+/// # Safety
+/// As for [`words`]; the processor has AVX2.
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::*;
+#[target_feature(enable = "avx2")]
+unsafe fn words_avx2<I: Integer, W: Copy>(
+    source: *const u8,
+    ahead: *const u8,
+    index: *const u8,
+    count: usize,
+    n: usize,
+    end: usize,
+    dst: *mut u8,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe { words::<I, W>(source, ahead, index, count, n, end, dst) }
+}
 
-    use crate::kernels::loops::{prefetch, prefetch_once};
-
-    /// How many indices are on their way.
-    const INDEX_AHEAD: usize = 256;
-
-    /// Eight indices at a time. A cell is outside if it is negative, or if the last minus it is.
-    macro_rules! passes {
-        ($($name:ident, $index:ty, $word:ty, ($($part:expr),*), $set:ident, $add:ident, $sub:ident, $less:ident,
-            |$cells:ident, $from:ident, $to:ident| $move:expr;)*) => {$(
-            /// # Safety
-            /// As [`super::super::Direct::gather`]; the processor has AVX2.
-            #[target_feature(enable = "avx2")]
-            pub(super) unsafe fn $name(
-                source: *const u8,
-                ahead: *const u8,
-                index: *const u8,
-                count: usize,
-                n: usize,
-                end: usize,
-                dst: *mut u8,
-            ) -> usize {
-                let (index, dst) = (index.cast::<$index>(), dst.cast::<$word>());
-                let (last, end) = ($set(n as $index - 1), $set(end as $index));
-                let mut done = 0;
-                while done + 8 <= count {
-                    prefetch_once(index.wrapping_add(done + INDEX_AHEAD).cast());
-                    if !ahead.is_null() {
-                        prefetch(ahead.wrapping_add(done * size_of::<$word>()));
-                    }
-                    // SAFETY: the caller's: eight more indices and their places; cells are below `n`.
-                    unsafe {
-                        let $cells = [$($part),*].map(|part| {
-                            let i = _mm256_loadu_si256(index.add(done + part).cast());
-                            $add(i, _mm256_and_si256(end, $less(_mm256_setzero_si256(), i)))
-                        });
-                        let mut outside = _mm256_setzero_si256();
-                        for cell in $cells {
-                            let beyond = _mm256_or_si256(cell, $sub(last, cell));
-                            outside = _mm256_or_si256(outside, beyond);
-                        }
-                        let sign = $set(<$index>::MIN);
-                        if _mm256_testz_si256(outside, sign) == 0 {
-                            break;
-                        }
-                        let ($from, $to) = (source, dst.add(done));
-                        $move;
-                    }
-                    done += 8;
+/// # Safety
+/// As [`super::Direct::gather`], for rows of one `W`.
+#[inline(always)]
+unsafe fn words<I: Integer, W: Copy>(
+    source: *const u8,
+    ahead: *const u8,
+    index: *const u8,
+    count: usize,
+    n: usize,
+    end: usize,
+    dst: *mut u8,
+) -> usize {
+    let (source, index, dst) = (source.cast::<W>(), index.cast::<I>(), dst.cast::<W>());
+    let last = n as isize - 1;
+    let mut done = 0;
+    while done + ONCE <= count {
+        prefetch_once(index.wrapping_add(done + INDEX_AHEAD).cast());
+        if !ahead.is_null() {
+            prefetch(ahead.wrapping_add(done * size_of::<W>()));
+        }
+        // SAFETY: the caller's: eight more indices and their places; cells are below `n`.
+        unsafe {
+            let given = |i: usize| (*index.add(done + i)).plain();
+            // Negative if an index is, or the last minus it.
+            let outside = (0..ONCE).fold(0, |outside, i| {
+                let cell = given(i) as isize;
+                outside | cell | last.wrapping_sub(cell)
+            });
+            let row = |i: usize, cell: usize| {
+                let to = dst.add(done + i);
+                to.write_unaligned(source.add(cell).read_unaligned());
+            };
+            if outside >= 0 {
+                (0..ONCE).for_each(|i| row(i, given(i)));
+            } else {
+                let cells: [usize; ONCE] =
+                    std::array::from_fn(|i| (*index.add(done + i)).counted(end));
+                if cells.iter().any(|&cell| cell >= n) {
+                    break;
                 }
-                done
+                cells.iter().enumerate().for_each(|(i, &cell)| row(i, cell));
             }
-        )*};
+        }
+        done += ONCE;
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_moves_words_up_to_the_eight_with_an_index_outside() {
+        ways::<i32, u32>(&|i| i as i32, &|i| i as u32 * 7);
+        ways::<i64, u32>(&|i| i as i64, &|i| i as u32 * 7);
+        ways::<i32, u64>(&|i| i as i32, &|i| i as u64 * 7);
+        ways::<i64, u64>(&|i| i as i64, &|i| i as u64 * 7);
     }
 
-    passes! {
-        words_4_at_32, i32, u32, (0), _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, _mm256_cmpgt_epi32,
-            |cells, from, to| {
-                let found = _mm256_i32gather_epi32::<4>(from.cast(), cells[0]);
-                _mm256_storeu_si256(to.cast(), found);
+    fn ways<I: Integer, W: Copy + Default + PartialEq + std::fmt::Debug>(
+        index: &dyn Fn(isize) -> I,
+        word: &dyn Fn(usize) -> W,
+    ) {
+        let n = 100;
+        let source: Vec<W> = (0..n).map(word).collect();
+        for (bad, end) in [
+            (None, n),
+            (Some(n as isize), n),
+            (Some(-101), n),
+            (Some(-1), 0),
+        ] {
+            // Some eights have negatives, which count from the end where there is one.
+            let at = |i: usize| match (i, bad) {
+                (29, Some(bad)) => bad,
+                _ if i % 16 == 3 && end > 0 => -(i as isize) - 1,
+                _ => (i * 37 % n) as isize,
             };
-        words_8_at_32, i32, u64, (0), _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, _mm256_cmpgt_epi32,
-            |cells, from, to| {
-                let low = _mm256_castsi256_si128(cells[0]);
-                let high = _mm256_extracti128_si256::<1>(cells[0]);
-                _mm256_storeu_si256(to.cast(), _mm256_i32gather_epi64::<8>(from.cast(), low));
-                _mm256_storeu_si256(to.add(4).cast(), _mm256_i32gather_epi64::<8>(from.cast(), high));
-            };
-        words_4_at_64, i64, u32, (0, 4), _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_cmpgt_epi64,
-            |cells, from, to| {
-                _mm_storeu_si128(to.cast(), _mm256_i64gather_epi32::<4>(from.cast(), cells[0]));
-                _mm_storeu_si128(to.add(4).cast(), _mm256_i64gather_epi32::<4>(from.cast(), cells[1]));
-            };
-        words_8_at_64, i64, u64, (0, 4), _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_cmpgt_epi64,
-            |cells, from, to| {
-                _mm256_storeu_si256(to.cast(), _mm256_i64gather_epi64::<8>(from.cast(), cells[0]));
-                _mm256_storeu_si256(to.add(4).cast(), _mm256_i64gather_epi64::<8>(from.cast(), cells[1]));
-            };
+            let given: Vec<I> = (0..50).map(|i| index(at(i))).collect();
+            let expected = if bad.is_some() { 24 } else { 48 };
+            for pass in [words::<I, W> as Pass, widest::<I, W>()] {
+                let mut out = vec![W::default(); 50];
+                let (from, to) = (source.as_ptr().cast(), out.as_mut_ptr().cast());
+                // SAFETY: K1, K2, K4 for the source and the indices; there is room for as many words.
+                let done = unsafe { pass(from, from, given.as_ptr().cast(), 50, n, end, to) };
+                assert_eq!(done, expected);
+                for (i, found) in out[..done].iter().enumerate() {
+                    let cell = if at(i) < 0 { at(i) + n as isize } else { at(i) };
+                    assert_eq!(*found, word(cell as usize), "at {i}");
+                }
+            }
+        }
     }
 }
