@@ -232,7 +232,8 @@ impl<'py> Engine for Objects<'py> {
             Primitives(&Spares(self.0))
                 .gather_as(from, at, along, mode, |made| self.made(|| made.done()))
         };
-        if let Some(made) = at_once_if_small(&[from, at], at_once) {
+        // However large the source is, no more of it is read than is made.
+        if let Some(made) = at_once_if_small(&[at], at_once) {
             return made;
         }
         self.object(self.moved(&[source, index], |inputs| {
