@@ -218,8 +218,7 @@ impl Layout {
             count = count.and_then(|count| count.checked_mul(*dim));
         }
         (view.offset, view.end) = (self.offset, self.end);
-        // A run reaches as many cells as it has elements.
-        count == Some(self.end - self.offset)
+        count == Some(self.count())
     }
 
     /// Whether two indices may read the same cell. Exact for axes that nest (every layout a view makes of a

@@ -25,7 +25,10 @@ use crate::tensor::{Tensor, allocate};
 pub use crate::tensor::Room;
 
 /// Where results get their memory.
-pub trait Rooms {
+///
+/// # Safety
+/// Of a room that is larger than was asked for, every byte past that has been written.
+pub unsafe trait Rooms {
     /// Room for so many bytes, which nobody else has.
     #[doc(hidden)]
     fn room(&self, bytes: usize) -> Result<Room>;
@@ -38,7 +41,8 @@ pub struct Pool;
 /// pool.
 pub struct Spare(Cell<Option<Arc<Storage>>>);
 
-impl Rooms for Pool {
+// SAFETY: rooms are as large as was asked for.
+unsafe impl Rooms for Pool {
     #[inline]
     fn room(&self, bytes: usize) -> Result<Room> {
         allocate(bytes)
@@ -52,7 +56,8 @@ impl Spare {
     }
 }
 
-impl Rooms for Spare {
+// SAFETY: memory that is larger was a result, all of which had been written.
+unsafe impl Rooms for Spare {
     #[inline]
     fn room(&self, bytes: usize) -> Result<Room> {
         match self.0.take().map(|storage| Room::again(storage, bytes)) {
@@ -188,6 +193,9 @@ impl<R: Rooms> Primitives<'_, R> {
         (0..merged).for_each(|out| dims.push(size(runs(out))));
         let mut packed = Seen::new();
         let made = Unfinished::new(self.0, x.dtype(), &dims, &mut packed)?;
+        if dims.iter().product::<usize>() != size(0..rank) {
+            return Err(Error::shape("the merged axes are not those of the view"));
+        }
         let axes = seen.axes().iter().copied();
         // SAFETY: K1, K2: the view lies inside the storage, as was just seen, and K4 is T3; the result is new and has as
         // many elements, so K3 holds for it.
@@ -465,4 +473,28 @@ fn outside(bad: BadIndex, source: &Tensor, index: &Tensor, along: &Along) -> Err
         index.shape(),
         along,
     )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_refused_where_the_merged_axes_are_not_those_of_the_view() {
+        let x = Tensor::from_vec((0..6).collect(), &[2, 3]).unwrap();
+        let merged = |count: usize, runs: fn(usize) -> Range<usize>| {
+            Cpu.copy_merged(&x, 2, Axis::Of, (count, runs), |error| error)
+        };
+        let flat = merged(1, |_| 0..2).unwrap();
+        assert_eq!(flat.to_vec::<i32>().unwrap(), [0, 1, 2, 3, 4, 5]);
+        for (count, runs) in [
+            (0, (|_| 0..0) as fn(usize) -> Range<usize>),
+            (1, |_| 0..1),
+            (2, |_| 1..2),
+        ] {
+            let error = merged(count, runs).unwrap_err();
+            assert!(error.to_string().contains("merged axes"), "{error}");
+        }
+    }
 }

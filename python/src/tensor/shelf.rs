@@ -37,7 +37,8 @@ struct Things<T> {
     kept: [MaybeUninit<T>; ROOM],
 }
 
-// SAFETY: only reached by threads that hold the interpreter's lock; where there is none, `open` leaves it unused.
+// SAFETY: only reached by threads that hold the interpreter's lock; where there is none, `open` sees to it that nothing is
+// ever put there.
 unsafe impl<T: Send> Sync for Shelf<T> {}
 
 impl<T> Shelf<T> {
@@ -150,7 +151,8 @@ pub(super) fn keep_storage(py: Python<'_>, tensor: Tensor) {
 /// Memory that was kept, for a result that is small enough; otherwise from the pool.
 pub(super) struct Spares<'py>(pub(super) Python<'py>);
 
-impl Rooms for Spares<'_> {
+// SAFETY: as for [`Spare`].
+unsafe impl Rooms for Spares<'_> {
     #[inline]
     fn room(&self, bytes: usize) -> stridewise::Result<Room> {
         let spare = match bytes <= SMALL {

@@ -31,7 +31,8 @@ const BARE: *mut Kept = ptr::without_provenance_mut(1);
 // SAFETY: the tensor and what is kept are written once, by whoever makes the object, before the slot is shared; from
 // then on they are only read, and both may be read from any thread.
 unsafe impl Sync for Slot {}
-// SAFETY: the slot owns the tensor and what is kept, and both may be dropped by any thread.
+// SAFETY: the slot owns the tensor and what is kept. Any thread may drop it that holds the interpreter's lock, as all do
+// that have an object or make one.
 unsafe impl Send for Slot {}
 
 const _: () = {

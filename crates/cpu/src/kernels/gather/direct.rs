@@ -1,4 +1,4 @@
-//! Short rows at packed indices: read, checked and moved in one pass over the registers, without a strip between.
+//! Short rows at packed indices: read, checked and moved in one pass, without a strip between.
 //! Nothing is decided here: at an index outside it stops, and strips go on.
 
 use stridewise_core::DType;
@@ -55,9 +55,7 @@ impl Direct {
             Place::Near => near::pass(dtype, bytes)?,
             Place::Far => each::pass(dtype, bytes)?,
         };
-        // What is near is counted in 32 bits where indices are.
-        let counted = place == Place::Far || i32::try_from(n).is_ok();
-        (counted && n > 0).then_some(Direct { pass, n, end })
+        (n > 0).then_some(Direct { pass, n, end })
     }
 
     /// Moves the rows at the first indices of `count`, up to one that is outside or the last few, and returns how

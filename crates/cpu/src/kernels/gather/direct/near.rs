@@ -77,6 +77,8 @@ unsafe fn words<I: Integer, W: Copy>(
                 let cell = given(i) as isize;
                 outside | cell | last.wrapping_sub(cell)
             });
+            // Read again, which is cheaper than to keep them; whoever lent them may have written them meanwhile.
+            let given = |i: usize| given(i).min(last as usize);
             let row = |i: usize, cell: usize| {
                 let to = dst.add(done + i);
                 to.write_unaligned(source.add(cell).read_unaligned());
