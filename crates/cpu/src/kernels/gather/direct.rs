@@ -8,18 +8,22 @@ use crate::kernels::index::Bounds;
 mod each;
 mod near;
 
-/// From a source, at `count` indices of `n` cells, to a destination; `end` is what negatives count from, 0 for
-/// those that do not. Returns how many were moved. Meanwhile as many words from `ahead` on are asked for, unless
-/// it is null.
-type Pass = unsafe fn(
+/// Moves rows, and returns how many were moved.
+type Pass = unsafe fn(Rows) -> usize;
+
+/// Rows of a source, at `count` indices of `n` cells, on their way to a destination.
+#[derive(Clone, Copy)]
+struct Rows {
     source: *const u8,
+    /// As many words from here on are asked for meanwhile, unless it is null.
     ahead: *const u8,
     index: *const u8,
     count: usize,
     n: usize,
+    /// What negatives count from, 0 for those that do not.
     end: usize,
     dst: *mut u8,
-) -> usize;
+}
 
 /// Where a source is, as far as moving short rows of it goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +76,17 @@ impl Direct {
         count: usize,
         dst: *mut u8,
     ) -> usize {
+        let Direct { pass, n, end } = self;
+        let rows = Rows {
+            source,
+            ahead,
+            index,
+            count,
+            n,
+            end,
+            dst,
+        };
         // SAFETY: the caller's.
-        unsafe { (self.pass)(source, ahead, index, count, self.n, self.end, dst) }
+        unsafe { pass(rows) }
     }
 }

@@ -2,7 +2,7 @@
 
 use stridewise_core::DType;
 
-use super::Pass;
+use super::{Pass, Rows};
 use crate::kernels::gather::mover::ask;
 use crate::kernels::index::Integer;
 use crate::kernels::loops::prefetch_once;
@@ -41,16 +41,13 @@ fn at<I: Integer>(bytes: usize) -> Option<Pass> {
 ///
 /// # Safety
 /// As [`super::Direct::gather`], for rows of one `W`.
-unsafe fn rows<I: Integer, W: Copy>(
-    source: *const u8,
-    _: *const u8,
-    index: *const u8,
-    count: usize,
-    n: usize,
-    end: usize,
-    dst: *mut u8,
-) -> usize {
-    let (source, index, dst) = (source.cast::<W>(), index.cast::<I>(), dst.cast::<W>());
+unsafe fn rows<I: Integer, W: Copy>(rows: Rows) -> usize {
+    let Rows { count, n, end, .. } = rows;
+    let (source, index, dst) = (
+        rows.source.cast::<W>(),
+        rows.index.cast::<I>(),
+        rows.dst.cast::<W>(),
+    );
     // SAFETY: the caller's: an index below `count`.
     let cell = |i: usize| unsafe { *index.add(i) }.counted(end);
     // SAFETY: the caller's: a cell below `n`, and its place.

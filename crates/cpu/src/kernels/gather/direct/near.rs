@@ -3,7 +3,7 @@
 
 use stridewise_core::DType;
 
-use super::Pass;
+use super::{Pass, Rows};
 use crate::kernels::index::Integer;
 use crate::kernels::loops::{prefetch, prefetch_once};
 
@@ -36,32 +36,27 @@ fn widest<I: Integer, W: Copy>() -> Pass {
 /// As for [`words`]; the processor has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn words_avx2<I: Integer, W: Copy>(
-    source: *const u8,
-    ahead: *const u8,
-    index: *const u8,
-    count: usize,
-    n: usize,
-    end: usize,
-    dst: *mut u8,
-) -> usize {
+unsafe fn words_avx2<I: Integer, W: Copy>(rows: Rows) -> usize {
     // SAFETY: the caller's.
-    unsafe { words::<I, W>(source, ahead, index, count, n, end, dst) }
+    unsafe { words::<I, W>(rows) }
 }
 
 /// # Safety
 /// As [`super::Direct::gather`], for rows of one `W`.
 #[inline(always)]
-unsafe fn words<I: Integer, W: Copy>(
-    source: *const u8,
-    ahead: *const u8,
-    index: *const u8,
-    count: usize,
-    n: usize,
-    end: usize,
-    dst: *mut u8,
-) -> usize {
-    let (source, index, dst) = (source.cast::<W>(), index.cast::<I>(), dst.cast::<W>());
+unsafe fn words<I: Integer, W: Copy>(rows: Rows) -> usize {
+    let Rows {
+        ahead,
+        count,
+        n,
+        end,
+        ..
+    } = rows;
+    let (source, index, dst) = (
+        rows.source.cast::<W>(),
+        rows.index.cast::<I>(),
+        rows.dst.cast::<W>(),
+    );
     let last = n as isize - 1;
     let mut done = 0;
     while done + ONCE <= count {
@@ -133,9 +128,17 @@ mod tests {
             let expected = if bad.is_some() { 24 } else { 48 };
             for pass in [words::<I, W> as Pass, widest::<I, W>()] {
                 let mut out = vec![W::default(); 50];
-                let (from, to) = (source.as_ptr().cast(), out.as_mut_ptr().cast());
+                let rows = Rows {
+                    source: source.as_ptr().cast(),
+                    ahead: source.as_ptr().cast(),
+                    index: given.as_ptr().cast(),
+                    count: 50,
+                    n,
+                    end,
+                    dst: out.as_mut_ptr().cast(),
+                };
                 // SAFETY: K1, K2, K4 for the source and the indices; there is room for as many words.
-                let done = unsafe { pass(from, from, given.as_ptr().cast(), 50, n, end, to) };
+                let done = unsafe { pass(rows) };
                 assert_eq!(done, expected);
                 for (i, found) in out[..done].iter().enumerate() {
                     let cell = if at(i) < 0 { at(i) + n as isize } else { at(i) };
