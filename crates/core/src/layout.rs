@@ -319,7 +319,7 @@ impl Layout {
         let mut offset = self.offset;
         // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
         let (mut inside, mut whole) = (self.end > 0, at.is_empty());
-        let (mut bytes, mut overflow, mut seen) = (width, false, 0u64);
+        let (mut grows, mut seen) = (false, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
             inside &= mark(&mut seen, axis) && index < old_dims[axis];
             offset = offset.wrapping_add_signed(old_strides[axis].wrapping_mul(index as isize));
@@ -333,7 +333,10 @@ impl Layout {
                     inside &= mark(&mut seen, axis);
                     (old_dims[axis], old_strides[axis])
                 }
-                Axis::Fresh(size) => (size, 0),
+                Axis::Fresh(size) => {
+                    grows |= size != 1;
+                    (size, 0)
+                }
                 Axis::Slice {
                     of,
                     start,
@@ -341,7 +344,7 @@ impl Layout {
                     step,
                 } => {
                     inside &= mark(&mut seen, of) && is_part(start, len, step, old_dims[of]);
-                    whole = false;
+                    whole &= len == old_dims[of];
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
@@ -349,6 +352,7 @@ impl Layout {
                     (len, stride.wrapping_mul(taken(step, len, old_dims[of])))
                 }
                 Axis::Split { of, len, inner } => {
+                    grows = true;
                     if of != splitting {
                         (splitting, spread) = (of, 0);
                         inside &= mark(&mut seen, of);
@@ -361,7 +365,10 @@ impl Layout {
                     (len, old_strides[of].wrapping_mul(inner as isize))
                 }
                 Axis::Stretch { of, len } => match old_dims[of] {
-                    1 => (len, 0),
+                    1 => {
+                        grows = true;
+                        (len, 0)
+                    }
                     size if size == len => {
                         inside &= mark(&mut seen, of);
                         (len, old_strides[of])
@@ -374,9 +381,9 @@ impl Layout {
                     stop,
                     step,
                 } => {
-                    inside &= mark(&mut seen, of);
-                    whole = false;
                     let (start, len) = clip(old_dims[of], start, stop, step);
+                    inside &= mark(&mut seen, of) && len > 0;
+                    whole &= len == old_dims[of];
                     let stride = old_strides[of];
                     if len > 0 && self.end > 0 {
                         offset = offset.wrapping_add_signed(stride.wrapping_mul(start as isize));
@@ -395,15 +402,12 @@ impl Layout {
                     )
                 }
             };
-            // Nothing waits for the product: it is needed once, in a branch that is foreseen.
-            let (product, over) = bytes.overflowing_mul(*dim);
-            (bytes, overflow) = (product, overflow | over);
-            inside &= *dim != 0;
         }
-        let addressable = !overflow && bytes <= isize::MAX as usize;
+        // Axes in another order or in part are no more elements than there were.
+        inside &= !grows || view.counts(width);
         // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
         // is added up then is part of a sum that has been checked.
-        let end = match (inside && addressable, whole) {
+        let end = match (inside, whole) {
             (true, true) => Some(self.end),
             (true, false) => {
                 let far = |&(dim, stride): &(usize, isize)| (dim as isize - 1).wrapping_mul(stride);
@@ -517,7 +521,7 @@ impl Extent {
     }
 }
 
-/// Whether a slice has an index and none outside the axis.
+/// Whether a slice has an index, none outside the axis and none twice.
 #[inline]
 fn is_part(start: usize, len: usize, step: isize, size: usize) -> bool {
     let last = len.wrapping_sub(1).checked_mul(step.unsigned_abs());
@@ -526,7 +530,7 @@ fn is_part(start: usize, len: usize, step: isize, size: usize) -> bool {
     } else {
         size.wrapping_sub(start).wrapping_sub(1)
     };
-    start < size && last.is_some_and(|last| last <= room)
+    step != 0 && start < size && last.is_some_and(|last| last <= room)
 }
 
 /// A step along an axis, shortened to its size where it is never taken: its stride might not fit an `isize` once it

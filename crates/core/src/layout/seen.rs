@@ -61,4 +61,15 @@ impl Seen {
     pub(super) fn axes_mut(&mut self) -> &mut [(usize, isize)] {
         self.near.get_mut(..self.rank).unwrap_or(&mut self.far)
     }
+
+    /// Whether there is an element, and their bytes can be counted.
+    #[inline]
+    pub(super) fn counts(&self, width: usize) -> bool {
+        let (mut bytes, mut overflow) = (width, false);
+        for (dim, _) in self.axes() {
+            let (product, over) = bytes.overflowing_mul(*dim);
+            (bytes, overflow) = (product, overflow | over);
+        }
+        !overflow && bytes.wrapping_sub(1) < isize::MAX as usize
+    }
 }

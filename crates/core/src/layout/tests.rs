@@ -83,3 +83,52 @@ fn a_layout_knows_whether_it_overlaps_itself() {
     assert!(new(&[3, 2], &[1, 1]).overlaps_itself());
     assert!(!new(&[1, 2], &[0, 1]).overlaps_itself());
 }
+
+/// What `see` concludes from axes that stay inside is what adding up all of them gives.
+#[test]
+fn a_view_reaches_as_far_as_a_layout_of_its_parts() {
+    let whole = Layout::new(4, [3, 4], [5, -1], 9).expect("a layout");
+    let maps = |of: usize| {
+        let size = whole.dims()[of];
+        let steps = [-2, -1, 0, 1, 2];
+        let mut maps = vec![Axis::Of(of)];
+        for (start, len) in (0..size).flat_map(|start| (0..=size).map(move |len| (start, len))) {
+            let slice = |step| Axis::Slice {
+                of,
+                start,
+                len,
+                step,
+            };
+            maps.extend(steps.map(slice));
+        }
+        let ends = [None, Some(-1), Some(0), Some(2)];
+        for (start, stop) in ends
+            .iter()
+            .flat_map(|start| ends.map(|stop| (*start, stop)))
+        {
+            let range = |step| Axis::Range {
+                of,
+                start,
+                stop,
+                step,
+            };
+            maps.extend([-2, -1, 1, 2].map(range));
+        }
+        maps
+    };
+    let (mut views, seconds) = (0, maps(1));
+    for first in maps(0) {
+        for second in &seconds {
+            for fresh in [0, 1, 7].map(Axis::Fresh) {
+                let axes = [second, &fresh, &first];
+                let view = whole.view(4, 3, |out| Ok(axes[out].clone()));
+                // Slices that leave their axis may lead outside of what can be addressed.
+                let Ok(Some(view)) = view else { continue };
+                let parts = Layout::new(4, view.dims(), view.strides(), view.offset());
+                assert_eq!(view, parts.expect("a layout"), "{axes:?}");
+                views += 1;
+            }
+        }
+    }
+    assert!(views > 10_000, "{views}");
+}
