@@ -226,3 +226,14 @@ pub(crate) fn prefetch(address: *const u8) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
+
+/// Asks for the line at `address`, which need not exist, to come to the nearest cache and leave it without a trace.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn prefetch_once(address: *const u8) {
+    // SAFETY: every x86-64 processor has SSE, and a prefetch of any address is harmless.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_NTA, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_NTA>(address.cast());
+    }
+}

@@ -20,6 +20,9 @@ const TURN: usize = 64 << 10;
 const TURNED: usize = 1 << 20;
 /// Runs this many bytes and longer are copied whole.
 const FAR: usize = 64 << 10;
+/// Rows of the source that are so many bytes apart have a page each, all of which fall into few sets of the table of pages:
+/// fewer of them are turned at once.
+const FAR_ROWS: usize = 256 << 10;
 /// Blocks that are turned while others leave are no smaller than this many bytes, if there is a choice.
 const SMALL_TURN: usize = 8 << 10;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
@@ -159,7 +162,7 @@ impl Plan {
         if let Some(turn) = turn
             && turned::fits(axes, turn, simple.dst, cell)
         {
-            planes(&mut take, axes, turn, cell);
+            planes(&mut take, axes, turn, cell, stream);
             return Plan::cut(axes, &take, Move::Turned, stream);
         }
         if let Some(turn) = turn
@@ -332,11 +335,18 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
 
 /// Takes planes that are turned: a piece of the source's run and of the output's rows, continued by other axes where one
 /// of both is shorter; and where that makes a small block, what follows on.
-fn planes(take: &mut [usize], axes: &[Axis], turn: usize, cell: usize) {
+fn planes(take: &mut [usize], axes: &[Axis], turn: usize, cell: usize, stream: bool) {
     let (last, line) = (axes.len() - 1, LINE / cell);
-    take[turn] = piece(axes[turn].size, PIECE, cell);
+    let far = axes[last].src.unsigned_abs() >= FAR_ROWS;
+    let row = if far && cell >= 4 { PIECE / 2 } else { PIECE };
+    // Narrow cells have many rows, and less of each, so that two blocks lie in the nearest cache.
+    let run = match stream {
+        true => (NEAR / (row / cell)).clamp(2 * LINE, PIECE),
+        false => PIECE,
+    };
+    take[turn] = piece(axes[turn].size, run, cell);
     let (row, room) = (
-        PIECE.max(SMALL_TURN / take[turn]),
+        row.max(SMALL_TURN / take[turn]),
         turned::BLOCK / cell / take[turn] / line * line,
     );
     take[last] = piece(axes[last].size, row, cell).min(room);

@@ -178,8 +178,11 @@ impl Planes {
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_tile {
     ($planes:ident, $src:ident, $area:ident, $next:ident, $leaving:ident, $width:literal, $turn:expr, $send:expr) => {{
-        use crate::kernels::copy::{ahead::prefetch, strided::each, transpose::starts};
+        use crate::kernels::copy::ahead::{prefetch, prefetch_once};
+        use crate::kernels::copy::{strided::each, transpose::starts};
         const TILE: usize = LINE / $width;
+        // A block of wide cells has so few lines that the nearest cache holds those of the next as well.
+        let ask = if $width < 8 { prefetch } else { prefetch_once };
         let Planes {
             run,
             across,
@@ -196,7 +199,7 @@ macro_rules! each_tile {
                     let mut further = src.wrapping_offset($next);
                     for _ in 0..TILE / FEW {
                         for _ in 0..FEW {
-                            prefetch(further);
+                            ask(further);
                             further = further.wrapping_offset(across.src);
                         }
                         $leaving.send(few, $send);
