@@ -15,9 +15,11 @@ const LINE: usize = 64;
 pub(super) const NEAR: usize = 16 << 10;
 /// Bytes of a block that turns axes: well inside the second cache.
 const TURN: usize = 64 << 10;
-/// Outputs this many bytes and larger are turned past the caches, also where they would stay in the last one: single lines
-/// here and there are asked of it one by one before they are written, which takes longer.
+/// Outputs this many bytes and larger whose rows collide are turned past the caches, also where they would stay in the last
+/// one.
 const TURNED: usize = 1 << 20;
+/// Lines that are a multiple of so many bytes apart fall into one set of the nearest cache.
+const COLLIDING: isize = 4 << 10;
 /// Runs this many bytes and longer are copied whole.
 const FAR: usize = 64 << 10;
 /// Rows of the source that are so many bytes apart have a page each, all of which fall into few sets of the table of pages:
@@ -120,7 +122,7 @@ impl Plan {
                 plan = through;
             }
         }
-        if plan.how == Move::Turned && total >= TURNED {
+        if plan.how == Move::Turned && total >= TURNED && rows_collide(&plan.block, simple.cell) {
             plan.stream = true;
         }
         plan.ahead &= bytes >= AHEAD;
@@ -266,6 +268,13 @@ pub(super) fn stays(axes: &[Axis], total: usize, cache: usize) -> bool {
 /// Whether part of an output of `total` bytes is still in a cache of `cache` bytes when its memory is used again.
 pub(super) fn partly_stays(total: usize, cache: usize) -> bool {
     total < cache.saturating_mul(4)
+}
+
+/// Whether the rows that a tile is turned to push each other out of the nearest cache; of wide cells there are few.
+fn rows_collide(block: &[Axis], cell: usize) -> bool {
+    let turned = |axis: &&Axis| axis.src == cell as isize;
+    let collides = |axis: &Axis| axis.dst % COLLIDING == 0;
+    cell <= 8 && block.iter().find(turned).is_some_and(collides)
 }
 
 /// Whether each cell is repeated for a line of the output and longer.
