@@ -299,7 +299,8 @@ impl Layout {
         }
     }
 
-    /// Sees the tensor at single indices of some axes through a map of the others, and checks L1 and L2. `false` where a merge would need a copy; what
+    /// Sees the tensor at single indices of some axes through a map of the others, and checks L1 and L2; `width` is the one
+    /// that the layout was made for. `false` where a merge would need a copy; what
     /// was seen then means nothing, and no more does it after an error.
     #[doc(hidden)]
     #[inline]
@@ -403,8 +404,8 @@ impl Layout {
                 }
             };
         }
-        // Axes in another order or in part are no more elements than there were.
-        inside &= !grows || view.counts(width);
+        // Axes in another order or in part are no more elements than there were; those that an axis is split into may be.
+        inside &= !grows || view.is_countable(width);
         // Axes whole, split or in part, each at most once, and new ones reach nothing that was not reached before: what
         // is added up then is part of a sum that has been checked.
         let end = match (inside, whole) {

@@ -64,7 +64,7 @@ impl Seen {
 
     /// Whether there is an element, and their bytes can be counted.
     #[inline]
-    pub(super) fn counts(&self, width: usize) -> bool {
+    pub(super) fn is_countable(&self, width: usize) -> bool {
         let (mut bytes, mut overflow) = (width, false);
         for (dim, _) in self.axes() {
             let (product, over) = bytes.overflowing_mul(*dim);

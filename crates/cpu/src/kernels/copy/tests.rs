@@ -226,7 +226,7 @@ fn planes_of_rows_far_apart_turn_like_the_index_loop() {
     for width in WIDTHS {
         let far = (256 << 10) / width as isize + 16;
         for (planes, rows, columns) in [(3, 64, 200), (1, 96, 128)] {
-            let (sizes, plane) = ([planes, columns, rows], columns as isize);
+            let (sizes, plane) = ([planes, columns, rows], columns as isize + 16);
             let to = nested(&sizes, &[0, 1, 2], &[0; 3]);
             for path in PATHS {
                 check(&sizes, &[plane, 1, far], &to, width, path);

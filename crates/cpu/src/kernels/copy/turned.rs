@@ -1,6 +1,6 @@
 //! Turns planes on their way past the caches, by way of two small areas in turn: while one block is turned, tile by tile,
 //! into one of them, the block before leaves the other a few lines after each tile, and the lines of the next are asked
-//! for. Memory then reads and writes all the time, and in pieces of [`PIECE`] bytes both ways, which it wants.
+//! for. Memory then reads and writes all the time, and mostly in pieces of [`PIECE`] bytes both ways, which it wants.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -20,6 +20,9 @@ const LINE: usize = 64;
 pub(super) const PIECE: usize = 4 * LINE;
 /// Bytes of the cells of a block, at most.
 pub(super) const BLOCK: usize = 64 << 10;
+/// Lines of a block, at most, that is asked for to be read once.
+#[cfg(target_arch = "x86_64")]
+const ONCE: usize = (16 << 10) / LINE;
 /// Lines that are asked for at once.
 #[cfg(target_arch = "x86_64")]
 const FEW: usize = 4;
@@ -181,14 +184,14 @@ macro_rules! each_tile {
         use crate::kernels::copy::ahead::{prefetch, prefetch_once};
         use crate::kernels::copy::{strided::each, transpose::starts};
         const TILE: usize = LINE / $width;
-        // A block of wide cells has so few lines that the nearest cache holds those of the next as well.
-        let ask = if $width < 8 { prefetch } else { prefetch_once };
         let Planes {
             run,
             across,
             rest,
             tiles,
         } = $planes;
+        // Blocks of wide cells have few lines, mostly, so that the nearest cache holds those of the next as well.
+        let once = $width >= 8 && tiles * TILE <= ONCE;
         let few = ($leaving.left() * FEW).div_ceil(tiles * TILE);
         each(rest, $src, $area, &mut |src, area| {
             for a in starts(across.size, TILE) {
@@ -199,7 +202,10 @@ macro_rules! each_tile {
                     let mut further = src.wrapping_offset($next);
                     for _ in 0..TILE / FEW {
                         for _ in 0..FEW {
-                            ask(further);
+                            match once {
+                                true => prefetch_once(further),
+                                false => prefetch(further),
+                            }
                             further = further.wrapping_offset(across.src);
                         }
                         $leaving.send(few, $send);
