@@ -300,8 +300,8 @@ impl Layout {
     }
 
     /// Sees the tensor at single indices of some axes through a map of the others, and checks L1 and L2; `width` is the one
-    /// that the layout was made for. `false` where a merge would need a copy; what
-    /// was seen then means nothing, and no more does it after an error.
+    /// that the layout was made for. `false` where a merge would need a copy; what was seen then means nothing, and no more
+    /// does it after an error.
     #[doc(hidden)]
     #[inline]
     pub fn see(

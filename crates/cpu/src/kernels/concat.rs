@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::copy::interleave::Part;
 use super::copy::rows::Rows;
 use super::copy::{copy, copy_part, stream};
-use super::loops::prefetch;
+use super::prefetch;
 use super::{Block, BlockMut, threads};
 
 /// Bytes of a piece: a part of the second cache, which holds what is read as well.
@@ -253,7 +253,10 @@ impl Side<'_> {
                 let part = (STRETCH + head).min(bytes - at);
                 // SAFETY: the parts have filled the piece (K4), which lies in the output and is written here alone (K1, K3).
                 unsafe { stream::stream(start.add(at), to.add(at), part) };
-                coming.by_ref().take(part / LINE).for_each(prefetch);
+                coming
+                    .by_ref()
+                    .take(part / LINE)
+                    .for_each(prefetch::nearest);
                 at += part;
             }
             stream::fence();

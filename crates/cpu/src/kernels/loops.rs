@@ -230,33 +230,6 @@ pub(crate) const CACHED: usize = 2 << 20;
 /// How many random accesses ahead to prefetch: about what a core can have under way.
 pub(crate) const AHEAD: usize = 24;
 
-/// Asks for the cache line at an address, which need not be valid.
-#[inline(always)]
-pub(crate) fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint: any address will do, and every x86-64 has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
-/// Asks for the line at an address, which need not be valid, to be read once: it pushes nothing else out of the farther
-/// caches.
-#[inline]
-pub(crate) fn prefetch_once(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_NTA, _mm_prefetch};
-        // SAFETY: a hint: any address will do, and every x86-64 has it.
-        unsafe { _mm_prefetch::<_MM_HINT_NTA>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
 /// A pointer that threads share. What each of them does with it is its own `unsafe` business.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<P>(P);

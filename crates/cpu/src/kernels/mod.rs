@@ -19,6 +19,7 @@ pub mod gather;
 pub mod index;
 mod lines;
 pub(crate) mod loops;
+mod prefetch;
 pub mod reduce;
 #[cfg(test)]
 mod sample;

@@ -11,7 +11,8 @@ use self::adding::{AddCells, AddSpan, add_cells, add_span};
 use self::strip::{Kept, MOST, Strip};
 pub use super::index::{BadIndex, Bounds};
 use super::index::{FirstBad, check, strips};
-use super::loops::{AHEAD, CACHED, Loops, Shared, WORTH_THREADS, in_pieces, prefetch};
+use super::loops::{AHEAD, CACHED, Loops, Shared, WORTH_THREADS, in_pieces};
+use super::prefetch;
 use super::{Block, threads};
 use crate::element::with_dtype;
 
@@ -302,7 +303,7 @@ impl Scatter {
         let [inner_step] = self.inner.steps();
         for (k, (&cell, &i)) in cells.iter().zip(at).enumerate() {
             if far && let Some(&later) = cells.get(k + AHEAD) {
-                prefetch(dst.wrapping_add(later as usize * rows * self.width));
+                prefetch::nearest(dst.wrapping_add(later as usize * rows * self.width));
             }
             self.inner.spans(inners.clone(), |at, len, [offset]| {
                 // SAFETY: the caller's.

@@ -6,6 +6,7 @@
 //! a power of two apart all fall into one set. Their runs are copied into a compact area instead.
 
 use super::collapse::{Axes, Axis};
+use crate::kernels::prefetch;
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
@@ -127,7 +128,7 @@ impl Ahead {
                 self.left = self.lines;
             }
             let now = count.min(self.left);
-            (0..now).for_each(|i| prefetch(self.line.wrapping_add(i * LINE)));
+            (0..now).for_each(|i| prefetch::second(self.line.wrapping_add(i * LINE)));
             self.line = self.line.wrapping_add(now * LINE);
             self.left -= now;
             count -= now;
@@ -211,29 +212,5 @@ impl Walk {
             (*index, steps) = (0, 1);
         }
         left
-    }
-}
-
-/// Asks for the line at `address`, which need not exist, to come as near as the second cache.
-#[inline(always)]
-pub(crate) fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has SSE, and a prefetch of any address is harmless.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T1>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
-/// Asks for the line at `address`, which need not exist, to come to the nearest cache and leave it without a trace.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(super) fn prefetch_once(address: *const u8) {
-    // SAFETY: every x86-64 processor has SSE, and a prefetch of any address is harmless.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_NTA, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_NTA>(address.cast());
     }
 }

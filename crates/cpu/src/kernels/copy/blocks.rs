@@ -7,7 +7,7 @@ use super::plan::{self, Move, Plan};
 use super::strided::each;
 use super::turned::{Area, Block, Leaving};
 use super::{backwards, in_place, stream, tile};
-use crate::kernels::lines;
+use crate::kernels::{lines, prefetch};
 use core::mem::MaybeUninit;
 
 /// Bytes written between looks at the next source.
@@ -280,7 +280,7 @@ impl Job<'_> {
             let start = start.wrapping_offset(i * gap);
             for edge in [start, start.wrapping_add(bytes)] {
                 if !(edge as usize).is_multiple_of(64) {
-                    ahead::prefetch(edge);
+                    prefetch::second(edge);
                 }
             }
         }

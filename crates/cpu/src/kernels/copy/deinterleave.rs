@@ -6,12 +6,12 @@
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
-use super::ahead::prefetch;
 use super::collapse::Axis;
 use super::stream;
 use super::vectors::{NONE, Vectors};
 use super::weave::{self, Read, Weave};
 use crate::kernels::loops::Shared;
+use crate::kernels::prefetch;
 use crate::kernels::threads;
 use core::mem::MaybeUninit;
 use smallvec::SmallVec;
@@ -239,7 +239,7 @@ impl Deinterleave {
                             // As much of the next step comes as is written.
                             rows.copy(|done| {
                                 for _ in before..done {
-                                    prefetch(next);
+                                    prefetch::second(next);
                                     next = next.wrapping_add(LINE);
                                 }
                                 before = done;

@@ -3,10 +3,10 @@
 //! ones are put together near first. What is read of many parts is asked for in bursts, some time before: memory that
 //! has to turn between reading and writing line by line does less of both.
 
-use super::ahead::prefetch;
 use super::interleave::{AT_ONCE, Interleave, NEAR, Part, Woven};
 use super::stream;
 use crate::kernels::loops::Shared;
+use crate::kernels::prefetch;
 use crate::kernels::threads;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -180,6 +180,6 @@ fn ask(part: &Part, rows: Range<usize>) {
     for row in rows {
         let start = part.from(row).start;
         let lines = (start as usize % LINE + bytes).div_ceil(LINE);
-        (0..lines).for_each(|line| prefetch(start.wrapping_add(line * LINE)));
+        (0..lines).for_each(|line| prefetch::second(start.wrapping_add(line * LINE)));
     }
 }

@@ -2,7 +2,7 @@
 //! source first.
 
 #[cfg(target_arch = "x86_64")]
-use super::ahead::prefetch;
+use crate::kernels::prefetch;
 use std::sync::OnceLock;
 
 /// Bytes in a cache line.
@@ -161,7 +161,7 @@ impl Rows {
         let copy = |src: *const u8, dst, few| {
             if further != 0 {
                 let further = src.wrapping_offset(further);
-                (0..few).for_each(|i| prefetch(further.wrapping_add(i * LINE)));
+                (0..few).for_each(|i| prefetch::second(further.wrapping_add(i * LINE)));
             }
             // SAFETY: the caller's.
             unsafe { lines_by_halves(src, dst, few) }

@@ -181,8 +181,8 @@ impl Planes {
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_tile {
     ($planes:ident, $src:ident, $area:ident, $next:ident, $leaving:ident, $width:literal, $turn:expr, $send:expr) => {{
-        use crate::kernels::copy::ahead::{prefetch, prefetch_once};
         use crate::kernels::copy::{strided::each, transpose::starts};
+        use crate::kernels::prefetch;
         const TILE: usize = LINE / $width;
         let Planes {
             run,
@@ -203,8 +203,8 @@ macro_rules! each_tile {
                     for _ in 0..TILE / FEW {
                         for _ in 0..FEW {
                             match once {
-                                true => prefetch_once(further),
-                                false => prefetch(further),
+                                true => prefetch::once(further),
+                                false => prefetch::second(further),
                             }
                             further = further.wrapping_offset(across.src);
                         }

@@ -169,8 +169,8 @@ impl Weave {
 /// Vectors of a line.
 #[cfg(target_arch = "x86_64")]
 mod vectors {
-    use super::super::ahead::prefetch;
     use super::{ASKED, AT_ONCE, LINE, Line, Read};
+    use crate::kernels::prefetch;
     use core::arch::x86_64::*;
     use core::mem::MaybeUninit;
 
@@ -272,7 +272,7 @@ mod vectors {
                 core::array::from_fn(|v| unsafe { _mm512_loadu_si512(reads[v].start.cast()) });
             for read in reads.iter_mut() {
                 if ask > 0 {
-                    prefetch(read.start.wrapping_add(ask));
+                    prefetch::second(read.start.wrapping_add(ask));
                 }
                 read.start = read.start.wrapping_add(read.step);
             }

@@ -13,6 +13,7 @@ use crate::kernels::copy::stream;
 use crate::kernels::index::{Bounds, OUTSIDE, STRIP};
 use crate::kernels::lines;
 use crate::kernels::loops::{CACHED, Loops};
+use crate::kernels::prefetch;
 
 /// How many lines of the source are on their way while others are moved.
 const AHEAD: usize = 128;
@@ -115,22 +116,9 @@ impl Reach {
     fn ask(self, row: *const u8) {
         for line in 0..self.lines {
             let byte = (line * LINE).min(self.last);
-            ask(row.wrapping_offset(self.start + byte as isize));
+            prefetch::second(row.wrapping_offset(self.start + byte as isize));
         }
     }
-}
-
-/// Asks for the line at an address, which need not be valid, into the second cache.
-#[inline(always)]
-pub(super) fn ask(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a hint: any address will do, and every x86-64 has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 /// Moves rows of one shape.

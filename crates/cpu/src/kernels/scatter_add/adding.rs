@@ -2,7 +2,8 @@
 
 use super::strip::Kept;
 use crate::element::Number;
-use crate::kernels::loops::{AHEAD, prefetch};
+use crate::kernels::loops::AHEAD;
+use crate::kernels::prefetch;
 
 /// So many cells at the start of a strip tell whether nearly all are the same as the one before.
 const SAID: usize = 32;
@@ -66,7 +67,7 @@ unsafe fn add_each<T: Number>(
         false => 0,
     };
     for k in 0..asked {
-        prefetch(place(cells[k + AHEAD], at[k + AHEAD]).cast());
+        prefetch::nearest(place(cells[k + AHEAD], at[k + AHEAD]).cast());
         add(k);
     }
     (asked..cells.len()).for_each(add);

@@ -77,7 +77,7 @@ mod avx2 {
 
     use super::AT_ONCE;
     use crate::kernels::index::STRIP;
-    use crate::kernels::loops::prefetch;
+    use crate::kernels::prefetch;
 
     /// For each set of lanes, which they are, in order.
     static LANES: [[u8; 8]; 256] = {
@@ -121,7 +121,7 @@ mod avx2 {
                 let mut kept = 0;
                 for done in (0..count).step_by(AT_ONCE) {
                     // While one strip is added, nothing is read that would bring the next.
-                    prefetch(index.wrapping_add(done + STRIP).cast());
+                    prefetch::nearest(index.wrapping_add(done + STRIP).cast());
                     // SAFETY: the caller's: eight more indices, and room for eight after what is kept.
                     unsafe {
                         let $cells = [$($part),*].map(|part| {

@@ -3,9 +3,8 @@
 use stridewise_core::DType;
 
 use super::{Pass, Rows};
-use crate::kernels::gather::mover::ask;
 use crate::kernels::index::Integer;
-use crate::kernels::loops::prefetch_once;
+use crate::kernels::prefetch;
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
@@ -58,13 +57,13 @@ unsafe fn rows<I: Integer, W: Copy>(rows: Rows) -> usize {
     let asked = count.saturating_sub(AHEAD);
     for i in 0..asked {
         if i.is_multiple_of(LINE / size_of::<I>()) {
-            prefetch_once(index.wrapping_add(i + 2 * AHEAD).cast());
+            prefetch::once(index.wrapping_add(i + 2 * AHEAD).cast());
         }
         let soon = source.wrapping_add(cell(i + AHEAD)).cast::<u8>();
-        ask(soon);
+        prefetch::second(soon);
         // Such rows may go on in another line.
         if !size_of::<W>().is_power_of_two() {
-            ask(soon.wrapping_add(size_of::<W>() - 1));
+            prefetch::second(soon.wrapping_add(size_of::<W>() - 1));
         }
         let cell = cell(i);
         if cell >= n {

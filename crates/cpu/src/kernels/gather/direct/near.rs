@@ -5,7 +5,7 @@ use stridewise_core::DType;
 
 use super::{Pass, Rows};
 use crate::kernels::index::Integer;
-use crate::kernels::loops::{prefetch, prefetch_once};
+use crate::kernels::prefetch;
 
 /// How many indices are on their way.
 const INDEX_AHEAD: usize = 256;
@@ -60,9 +60,9 @@ unsafe fn words<I: Integer, W: Copy>(rows: Rows) -> usize {
     let last = n as isize - 1;
     let mut done = 0;
     while done + ONCE <= count {
-        prefetch_once(index.wrapping_add(done + INDEX_AHEAD).cast());
+        prefetch::once(index.wrapping_add(done + INDEX_AHEAD).cast());
         if !ahead.is_null() {
-            prefetch(ahead.wrapping_add(done * size_of::<W>()));
+            prefetch::nearest(ahead.wrapping_add(done * size_of::<W>()));
         }
         // SAFETY: the caller's: eight more indices and their places; cells are below `n`.
         unsafe {

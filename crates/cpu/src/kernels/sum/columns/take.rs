@@ -1,7 +1,7 @@
 //! How terms are added to the lanes of their columns: each way gives the same sums, and each is the fastest somewhere.
 
 use super::{Columns, LANES, LINE, Number, PAGE};
-use crate::kernels::copy::ahead::prefetch;
+use crate::kernels::prefetch;
 
 /// How many bytes further on a row is asked for, where several are read line by line: the processor does not foresee as many.
 const AHEAD: usize = 4 * LINE;
@@ -220,7 +220,7 @@ impl<T: Number> Columns<T> {
                     for (l, sums) in sums.iter_mut().enumerate() {
                         if WIDE * size_of::<T>() >= LINE {
                             let row = first.wrapping_offset((t + j + l) as isize * stride);
-                            prefetch(row.wrapping_add(c).wrapping_byte_add(AHEAD).cast());
+                            prefetch::second(row.wrapping_add(c).wrapping_byte_add(AHEAD).cast());
                         }
                         for (sum, x) in sums.iter_mut().zip(term(t + j + l)) {
                             *sum = T::add(*sum, x);
