@@ -20,6 +20,8 @@ pub use seen::Seen;
 
 /// There is no cap on ranks that anybody would meet; this one keeps a wrong number from taking all memory.
 const MAX_RANK: usize = 1 << 16;
+/// Axes that are noted as used in one number. With more of them, how far a view reaches is added up anew.
+const BITS: usize = u64::BITS as usize;
 
 /// Sizes, strides and offset, counted in elements of a fixed width.
 ///
@@ -316,10 +318,12 @@ impl Layout {
             return Err(too_many_axes(rank));
         }
         view.make_room(rank);
-        let (old_dims, old_strides) = (self.dims(), self.strides());
+        let old_dims = self.dims();
+        let old_strides = &self.strides()[..old_dims.len()];
         let mut offset = self.offset;
         // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
-        let (mut inside, mut whole) = (self.end > 0, at.is_empty());
+        let mut inside = self.end > 0 && self.rank <= BITS;
+        let mut whole = at.is_empty();
         let (mut grows, mut seen) = (false, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
             inside &= mark(&mut seen, axis) && index < old_dims[axis];
@@ -460,11 +464,11 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Notes that an axis is used; false where it was used before, or is too far out to tell.
+/// Notes that an axis below [`BITS`] is used; false where it was used before.
 #[inline]
 fn mark(seen: &mut u64, axis: usize) -> bool {
-    let bit = 1u64.checked_shl(axis as u32).unwrap_or(0);
-    let first = bit != 0 && *seen & bit == 0;
+    let bit = 1u64.wrapping_shl(axis as u32);
+    let first = *seen & bit == 0;
     *seen |= bit;
     first
 }

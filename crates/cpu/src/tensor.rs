@@ -1,6 +1,7 @@
 //! The tensor: a layout over shared storage. Whatever makes one checks what kernels rely on, through [`Tensor::fits`].
 
 use std::alloc;
+use std::cell::OnceCell;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 
@@ -56,11 +57,6 @@ impl Viewed<'_> {
             storage,
         }
     }
-
-    #[cold]
-    fn misfit(self) -> Error {
-        misfit(&self.tensor())
-    }
 }
 
 impl Tensor {
@@ -75,7 +71,7 @@ impl Tensor {
         let bytes = tensor.count().checked_mul(dtype.width());
         match tensor.fits() && bytes.is_some_and(|bytes| bytes <= isize::MAX as usize) {
             true => Ok(tensor),
-            false => Err(misfit(&tensor)),
+            false => Err(misfit(&tensor.storage, dtype, &tensor.layout)),
         }
     }
 
@@ -110,29 +106,29 @@ impl Tensor {
         copy: impl Fn(&Tensor) -> Result<Tensor>,
         made: impl FnOnce(Viewed<'_>) -> Result<R>,
     ) -> Result<R> {
-        let (mut seen, mut packed) = (Seen::new(), None::<Tensor>);
+        // In a cell, so that the view is written where it is returned: of an `Option` the compiler makes a pointer to
+        // one of two tensors at every use, and keeps the whole view in registers until it knows which of them to drop.
+        let (mut seen, packed) = (Seen::new(), OnceCell::new());
+        let mut x = self;
         // One call for both turns of the loop, so that the map is compiled into it.
-        while !packed.as_ref().unwrap_or(self).layout.see(
-            &mut seen,
-            self.dtype.width(),
-            at,
-            rank,
-            &axes,
-        )? {
-            packed = Some(copy(self)?);
+        while !x
+            .layout
+            .see(&mut seen, self.dtype.width(), at, rank, &axes)?
+        {
+            let copied = copy(self)?;
+            x = packed.get_or_init(|| copied);
         }
         let Tensor {
             layout, storage, ..
-        } = packed.as_ref().unwrap_or(self);
-        let view = Viewed {
+        } = x;
+        if seen.end() > layout.end() && !fits(storage, self.dtype, seen.end()) {
+            return Err(misfit(storage, self.dtype, &Layout::of(&seen)));
+        }
+        made(Viewed {
             seen: &seen,
             dtype: self.dtype,
             storage,
-        };
-        match seen.end() <= layout.end() || fits(storage, self.dtype, seen.end()) {
-            true => made(view),
-            false => Err(view.misfit()),
-        }
+        })
     }
 
     /// One run of memory under other sizes; `None` where it is no run, or has another number of elements.
@@ -548,13 +544,13 @@ fn require_count(given: usize, layout: &Layout) -> Result<()> {
 }
 
 #[cold]
-fn misfit(x: &Tensor) -> Error {
+fn misfit(storage: &Storage, dtype: DType, layout: &Layout) -> Error {
     Error::shape(format!(
         "the layout does not fit the storage of {} bytes",
-        x.storage.len()
+        storage.len()
     ))
-    .note("shape", tuple(x.shape()))
-    .note("strides", tuple(x.strides()))
-    .note("offset", x.layout.offset())
-    .note("dtype", x.dtype)
+    .note("shape", tuple(layout.dims()))
+    .note("strides", tuple(layout.strides()))
+    .note("offset", layout.offset())
+    .note("dtype", dtype)
 }

@@ -75,7 +75,7 @@ fn reorder<E: Engine>(engine: &E, x: &E::Value, given: &[isize]) -> Result<E::Va
     let front = |axis: isize| if axis < 0 { axis.wrapping_add_unsigned(rank) } else { axis } as usize;
     let mut seen = 0u64;
     let mut is_new = |axis: usize| {
-        let bit = 1u64.checked_shl(axis as u32).unwrap_or(0);
+        let bit = 1u64.wrapping_shl(axis as u32);
         let new = axis < rank && seen & bit == 0;
         seen |= bit;
         new
