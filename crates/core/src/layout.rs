@@ -20,8 +20,6 @@ pub use seen::Seen;
 
 /// There is no cap on ranks that anybody would meet; this one keeps a wrong number from taking all memory.
 const MAX_RANK: usize = 1 << 16;
-/// Axes that are noted as used in one number. With more of them, how far a view reaches is added up anew.
-const BITS: usize = u64::BITS as usize;
 
 /// Sizes, strides and offset, counted in elements of a fixed width.
 ///
@@ -322,8 +320,7 @@ impl Layout {
         let old_strides = &self.strides()[..old_dims.len()];
         let mut offset = self.offset;
         // Whether nothing is reached that was not reached before, and whether all of it may still be reached.
-        let mut inside = self.end > 0 && self.rank <= BITS;
-        let mut whole = at.is_empty();
+        let (mut inside, mut whole) = (self.end > 0, at.is_empty());
         let (mut grows, mut seen) = (false, 0u64);
         for &(axis, index) in at.iter().filter(|_| self.end > 0) {
             inside &= mark(&mut seen, axis) && index < old_dims[axis];
@@ -464,7 +461,8 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Notes that an axis below [`BITS`] is used; false where it was used before.
+/// Notes that an axis is used; false where it was used before. Axes 64 apart count as the same one: where both are used,
+/// how far a view reaches is added up anew, as for one that is used twice.
 #[inline]
 fn mark(seen: &mut u64, axis: usize) -> bool {
     let bit = 1u64.wrapping_shl(axis as u32);

@@ -122,7 +122,7 @@ impl Tensor {
             layout, storage, ..
         } = x;
         if seen.end() > layout.end() && !fits(storage, self.dtype, seen.end()) {
-            return Err(misfit(storage, self.dtype, &Layout::of(&seen)));
+            return Err(misfit_of_view(storage, self.dtype, &seen));
         }
         made(Viewed {
             seen: &seen,
@@ -541,6 +541,12 @@ fn require_count(given: usize, layout: &Layout) -> Result<()> {
     ))
     .sizes(layout.count(), given)
     .note("shape", shape))
+}
+
+/// Apart, so that a layout is not written a second time wherever a view is made.
+#[cold]
+fn misfit_of_view(storage: &Storage, dtype: DType, seen: &Seen) -> Error {
+    misfit(storage, dtype, &Layout::of(seen))
 }
 
 #[cold]

@@ -132,3 +132,22 @@ fn a_view_reaches_as_far_as_a_layout_of_its_parts() {
     }
     assert!(views > 10_000, "{views}");
 }
+
+/// Axes are noted in a number of 64 bits.
+#[test]
+fn a_view_of_many_axes_reaches_as_far_as_a_layout_of_its_parts() {
+    for rank in [63, 64, 65, 66, 129] {
+        let mut dims = vec![1; rank];
+        (dims[0], dims[rank - 1]) = (2, 3);
+        let whole = Layout::packed(4, &dims).expect("a layout");
+        for axes in [&[0, rank - 1][..], &[rank - 1, 0], &[0, 0], &[rank - 1; 2]] {
+            let map = |out: usize| Ok(Axis::Of(axes[out]));
+            let view = whole.view(4, 2, map).expect("a layout").expect("a view");
+            let parts = Layout::new(4, view.dims(), view.strides(), view.offset());
+            assert_eq!(view, parts.expect("a layout"), "{rank} {axes:?}");
+        }
+        let all = whole.view(4, rank, |out| Ok(Axis::Of(rank - 1 - out)));
+        let all = all.expect("a layout").expect("a view");
+        assert_eq!((all.dims()[0], all.dims()[rank - 1], all.end()), (3, 2, 6));
+    }
+}

@@ -71,7 +71,8 @@ impl<E: Engine> Operator<E> for Transpose {
 
 fn reorder<E: Engine>(engine: &E, x: &E::Value, given: &[isize]) -> Result<E::Value> {
     let rank = engine.rank(x)?;
-    // Nearly all calls name every axis once, which a bit for each tells sooner than a list of them does.
+    // Nearly all calls name every axis once, which a bit for each tells sooner than a list of them does. Axes 64 apart share
+    // a bit, so that of more axes than that the list tells.
     let front = |axis: isize| if axis < 0 { axis.wrapping_add_unsigned(rank) } else { axis } as usize;
     let mut seen = 0u64;
     let mut is_new = |axis: usize| {
@@ -80,7 +81,7 @@ fn reorder<E: Engine>(engine: &E, x: &E::Value, given: &[isize]) -> Result<E::Va
         seen |= bit;
         new
     };
-    if given.len() == rank && rank <= 64 && given.iter().all(|axis| is_new(front(*axis))) {
+    if given.len() == rank && given.iter().all(|axis| is_new(front(*axis))) {
         return engine.view(x, rank, |out| Axis::Of(front(given[out])));
     }
     let order = resolve_all(given, rank, "axes", || engine.shape_text(x))?;

@@ -11,6 +11,7 @@
 //! - **K4 whole**: elements that are read were written before; any bit pattern is a valid element.
 
 pub mod add;
+mod caches;
 pub mod cast;
 pub mod compare;
 pub mod concat;

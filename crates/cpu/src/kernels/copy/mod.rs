@@ -33,7 +33,7 @@ mod wheels;
 #[cfg(test)]
 mod tests;
 
-use super::{Block, BlockMut, threads};
+use super::{Block, BlockMut, caches, threads};
 use blocks::Job;
 use collapse::{Axis, Simplest};
 use deinterleave::Deinterleave;
@@ -161,7 +161,7 @@ unsafe fn any(
         return unsafe { in_place(&simple.axes, simple.src, simple.dst, simple.cell) };
     }
     // SAFETY: as above.
-    unsafe { large(&simple, bytes, total.max(bytes), stream::last_cache()) }
+    unsafe { large(&simple, bytes, total.max(bytes), caches::last()) }
 }
 
 /// Moves cells or runs one by one to where they belong.

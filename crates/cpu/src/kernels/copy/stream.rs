@@ -1,9 +1,9 @@
 //! Writes that pass the caches by. An output larger than the last cache would only push out what is there, its own
 //! source first.
 
+use crate::kernels::caches;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::prefetch;
-use std::sync::OnceLock;
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
@@ -219,17 +219,5 @@ pub(crate) fn fence() {
 
 /// Whether an output of `total` bytes, whose source is read in order, stays in the last cache.
 pub(crate) fn stays_in_cache(total: usize) -> bool {
-    total < super::plan::stays_in_order(last_cache())
-}
-
-/// The size of the last cache in bytes, as Linux tells it; elsewhere a guess.
-pub(crate) fn last_cache() -> usize {
-    static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| told().unwrap_or(32 << 20))
-}
-
-fn told() -> Option<usize> {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok()?;
-    let kib: usize = text.trim().strip_suffix('K')?.parse().ok()?;
-    kib.checked_mul(1 << 10).filter(|&bytes| bytes >= 1 << 20)
+    total < super::plan::stays_in_order(caches::last())
 }

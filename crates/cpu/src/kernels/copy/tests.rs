@@ -317,7 +317,7 @@ fn a_part_of_a_larger_output_leaves_the_rest_alone() {
 
 #[test]
 fn outputs_larger_than_the_cache_are_whole() {
-    let n = (stream::last_cache() / 4 + 4099).next_multiple_of(512);
+    let n = (caches::last() / 4 + 4099).next_multiple_of(512);
     check(&[n], &[1], &[1], 4, Path::Public);
     check(
         &[n / 512, 512],

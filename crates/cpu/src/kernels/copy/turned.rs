@@ -11,6 +11,7 @@ mod leaving;
 use super::collapse::{Axes, Axis};
 use super::plan::packed_from;
 use super::{strided, transpose};
+use crate::kernels::caches;
 pub(super) use leaving::Leaving;
 
 /// Bytes in a cache line.
@@ -23,6 +24,11 @@ pub(super) const BLOCK: usize = 64 << 10;
 /// Lines of a block, at most, that is asked for to be read once.
 #[cfg(target_arch = "x86_64")]
 const ONCE: usize = (16 << 10) / LINE;
+/// A nearest cache of so many bytes has no room for lines that are asked for long before they are read: what is asked to be
+/// read once was pushed out by then, and had to come all the way again.
+const SMALL_NEAREST: usize = 32 << 10;
+/// Rows of the source that are no more bytes apart have all of a tile's lines in such a cache at a time.
+const NEAR_ROWS: usize = 2 << 10;
 /// Lines that are asked for at once.
 #[cfg(target_arch = "x86_64")]
 const FEW: usize = 4;
@@ -36,7 +42,7 @@ pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> b
     let Some((last, outer)) = axes.split_last() else {
         return false;
     };
-    widest(cell).is_some()
+    ways(cell).next().is_some()
         && axes[turn].src == cell as isize
         && axes[turn].size * cell >= LINE
         && last.dst == cell as isize
@@ -121,7 +127,7 @@ impl Block {
             pitch *= axis.size;
         }
         debug_assert!(bytes.is_multiple_of(LINE) && pitch <= size_of::<Area>());
-        self.planes = Planes::of(&self.axes, cell).zip(widest(cell));
+        self.planes = Planes::of(&self.axes, cell);
     }
 
     /// As [`Block::set`], for a block that needs no area: it is built where it belongs.
@@ -129,7 +135,7 @@ impl Block {
         if self.of[..] != *axes {
             self.of = Axes::from_slice(axes);
             self.axes = Axes::from_slice(axes);
-            self.planes = Planes::of(&self.axes, cell).zip(widest(cell));
+            self.planes = Planes::of(&self.axes, cell);
         }
     }
 
@@ -158,8 +164,9 @@ impl Block {
 }
 
 impl Planes {
-    /// The planes of a block, whose strides are those of an area; none where they are smaller than a tile.
-    fn of(axes: &[Axis], cell: usize) -> Option<Planes> {
+    /// The planes of a block, whose strides are those of an area, and the fastest way to turn them; none where they are
+    /// smaller than a tile, or there is no way.
+    fn of(axes: &[Axis], cell: usize) -> Option<(Planes, Way)> {
         let (&across, outer) = axes.split_last()?;
         let turn = outer.iter().position(|axis| axis.src == cell as isize)?;
         let (run, side) = (outer[turn], LINE / cell);
@@ -167,13 +174,25 @@ impl Planes {
         rest.remove(turn);
         let planes: usize = rest.iter().map(|axis| axis.size).product();
         let tiles = planes * run.size.div_ceil(side) * across.size.div_ceil(side);
-        (run.size >= side && across.size >= side).then_some(Planes {
+        if run.size < side || across.size < side {
+            return None;
+        }
+        let strips = strips_are_faster(across.src, cell, caches::nearest());
+        let way = ways(cell).take(1 + usize::from(strips)).last()?;
+        let planes = Planes {
             run,
             across,
             rest,
             tiles,
-        })
+        };
+        Some((planes, way))
     }
+}
+
+/// Whether tiles are turned faster by strips, which read each line in parts, than by vectors of a whole line. So it was on a
+/// processor with a small nearest cache, which also works on such vectors in halves, for four-byte cells.
+fn strips_are_faster(across: isize, cell: usize, nearest: usize) -> bool {
+    cell == 4 && nearest <= SMALL_NEAREST && across.unsigned_abs() <= NEAR_ROWS
 }
 
 /// Walks over the tiles of planes, rows of the source a tile at a time; turns each by `$turn`, and then in turns asks for a
@@ -182,7 +201,7 @@ impl Planes {
 macro_rules! each_tile {
     ($planes:ident, $src:ident, $area:ident, $next:ident, $leaving:ident, $width:literal, $turn:expr, $send:expr) => {{
         use crate::kernels::copy::{strided::each, transpose::starts};
-        use crate::kernels::prefetch;
+        use crate::kernels::{caches, prefetch};
         const TILE: usize = LINE / $width;
         let Planes {
             run,
@@ -190,8 +209,9 @@ macro_rules! each_tile {
             rest,
             tiles,
         } = $planes;
-        // Blocks of wide cells have few lines, mostly, so that the nearest cache holds those of the next as well.
-        let once = $width >= 8 && tiles * TILE <= ONCE;
+        // Blocks of wide cells have few lines, mostly, so that a nearest cache that is not small holds those of the next as
+        // well.
+        let once = $width >= 8 && tiles * TILE <= ONCE && caches::nearest() > SMALL_NEAREST;
         let few = ($leaving.left() * FEW).div_ceil(tiles * TILE);
         each(rest, $src, $area, &mut |src, area| {
             for a in starts(across.size, TILE) {
@@ -217,11 +237,6 @@ macro_rules! each_tile {
 }
 #[cfg(target_arch = "x86_64")]
 use each_tile;
-
-/// The widest way to turn planes, where there is one.
-fn widest(cell: usize) -> Option<Way> {
-    ways(cell).next()
-}
 
 /// All ways that this processor has, the widest first.
 fn ways(cell: usize) -> impl Iterator<Item = Way> {
@@ -253,6 +268,15 @@ fn ways(cell: usize) -> impl Iterator<Item = Way> {
 mod tests {
     use super::*;
     use crate::kernels::copy::stream;
+
+    #[test]
+    fn near_rows_of_four_byte_cells_are_turned_by_strips_where_the_nearest_cache_is_small() {
+        assert!(strips_are_faster(1 << 10, 4, 32 << 10));
+        assert!(strips_are_faster(-(2 << 10), 4, 32 << 10));
+        assert!(!strips_are_faster(4 << 10, 4, 32 << 10));
+        assert!(!strips_are_faster(1 << 10, 4, 48 << 10));
+        assert!(!strips_are_faster(1 << 10, 8, 32 << 10));
+    }
 
     /// Every way turns a block with gaps all around, while another leaves.
     #[test]

@@ -269,7 +269,7 @@ fn rows_are_moved_whole(outers: usize, rows: usize, row: usize, count: usize) {
 fn outputs_larger_than_the_last_cache_are_written_whole() {
     let row = 4096;
     let source: Vec<u64> = (0..40 * row as u64).collect();
-    let rows = super::super::copy::stream::last_cache() / (row * 8);
+    let rows = crate::kernels::caches::last() / (row * 8);
     let index: Vec<i64> = (0..rows as i64).map(|i| i * 17 % 80 - 40).collect();
     let index = &index;
     let mut skip = 0;

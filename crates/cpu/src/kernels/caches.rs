@@ -1,0 +1,23 @@
+//! How large the processor's caches are, as Linux tells it; elsewhere a guess.
+
+use std::sync::OnceLock;
+
+/// The size in bytes of the cache for data that is nearest to a core.
+pub(crate) fn nearest() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| told(0, 8 << 10).unwrap_or(48 << 10))
+}
+
+/// The size in bytes of the last cache before memory.
+pub(crate) fn last() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| told(3, 1 << 20).unwrap_or(32 << 20))
+}
+
+/// What is told of a cache, unless it is less than any has.
+fn told(index: usize, least: usize) -> Option<usize> {
+    let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
+    let text = std::fs::read_to_string(path).ok()?;
+    let kib: usize = text.trim().strip_suffix('K')?.parse().ok()?;
+    kib.checked_mul(1 << 10).filter(|&bytes| bytes >= least)
+}
