@@ -57,6 +57,11 @@ impl Viewed<'_> {
             storage,
         }
     }
+
+    #[cold]
+    fn misfit(self) -> Error {
+        misfit(&self.tensor())
+    }
 }
 
 impl Tensor {
@@ -71,7 +76,7 @@ impl Tensor {
         let bytes = tensor.count().checked_mul(dtype.width());
         match tensor.fits() && bytes.is_some_and(|bytes| bytes <= isize::MAX as usize) {
             true => Ok(tensor),
-            false => Err(misfit(&tensor.storage, dtype, &tensor.layout)),
+            false => Err(misfit(&tensor)),
         }
     }
 
@@ -121,14 +126,15 @@ impl Tensor {
         let Tensor {
             layout, storage, ..
         } = x;
-        if seen.end() > layout.end() && !fits(storage, self.dtype, seen.end()) {
-            return Err(misfit_of_view(storage, self.dtype, &seen));
-        }
-        made(Viewed {
+        let view = Viewed {
             seen: &seen,
             dtype: self.dtype,
             storage,
-        })
+        };
+        match seen.end() <= layout.end() || fits(storage, self.dtype, seen.end()) {
+            true => made(view),
+            false => Err(view.misfit()),
+        }
     }
 
     /// One run of memory under other sizes; `None` where it is no run, or has another number of elements.
@@ -543,20 +549,14 @@ fn require_count(given: usize, layout: &Layout) -> Result<()> {
     .note("shape", shape))
 }
 
-/// Apart, so that a layout is not written a second time wherever a view is made.
 #[cold]
-fn misfit_of_view(storage: &Storage, dtype: DType, seen: &Seen) -> Error {
-    misfit(storage, dtype, &Layout::of(seen))
-}
-
-#[cold]
-fn misfit(storage: &Storage, dtype: DType, layout: &Layout) -> Error {
+fn misfit(x: &Tensor) -> Error {
     Error::shape(format!(
         "the layout does not fit the storage of {} bytes",
-        storage.len()
+        x.storage.len()
     ))
-    .note("shape", tuple(layout.dims()))
-    .note("strides", tuple(layout.strides()))
-    .note("offset", layout.offset())
-    .note("dtype", dtype)
+    .note("shape", tuple(x.shape()))
+    .note("strides", tuple(x.strides()))
+    .note("offset", x.layout.offset())
+    .note("dtype", x.dtype)
 }
