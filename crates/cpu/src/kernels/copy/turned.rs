@@ -24,8 +24,8 @@ pub(super) const BLOCK: usize = 64 << 10;
 /// Lines of a block, at most, that is asked for to be read once.
 #[cfg(target_arch = "x86_64")]
 const ONCE: usize = (16 << 10) / LINE;
-/// A nearest cache of so many bytes has no room for lines that are asked for long before they are read: what is asked to be
-/// read once was pushed out by then, and had to come all the way again.
+/// With a nearest cache of so many bytes, lines that are asked for to be read once were measured to cost time: most likely
+/// they are pushed out before they are read, and have to come all the way again.
 const SMALL_NEAREST: usize = 32 << 10;
 /// Rows of the source that are no more bytes apart have all of a tile's lines in such a cache at a time.
 const NEAR_ROWS: usize = 2 << 10;
