@@ -237,7 +237,7 @@ impl Job<'_> {
                 each(outer, src, dst, &mut |src, dst| {
                     match run.src < 0 {
                         true => backwards::lines(src, dst, lines, simple.cell),
-                        false => stream::lines(src, dst, lines),
+                        false => stream::run(src, dst, lines),
                     }
                     done += lines;
                     if (done - told) * 64 >= PIECE || done == total {
@@ -345,7 +345,9 @@ impl Job<'_> {
     unsafe fn write(&self, src: *const u8, dst: *mut u8, bytes: usize) {
         // SAFETY: passed on unchanged (K1, K3, K4).
         unsafe {
-            if self.plan.stream {
+            if self.plan.stream && matches!(self.plan.how, Move::Rows(_)) {
+                stream::stream_apart(src, dst, bytes);
+            } else if self.plan.stream {
                 stream::stream(src, dst, bytes);
             } else if bytes <= plan::NEAR {
                 lines::copy_near(src, dst, bytes);

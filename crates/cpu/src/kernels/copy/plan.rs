@@ -4,9 +4,10 @@
 
 use super::backwards;
 use super::collapse::{Axes, Axis, Simplest};
+use super::stream;
 use super::tile::SLACK;
 use super::turned::{self, PIECE};
-use crate::kernels::lines;
+use crate::kernels::{caches, lines};
 use smallvec::SmallVec;
 
 /// Bytes in a cache line.
@@ -22,9 +23,6 @@ const TURNED: usize = 1 << 20;
 const COLLIDING: isize = 4 << 10;
 /// Runs this many bytes and longer are copied whole.
 const FAR: usize = 64 << 10;
-/// Rows of the source that are so many bytes apart and more have a page each, many of which fall into one set of what the
-/// processor remembers of pages: of four-byte cells, half as many are turned at once. Shorter pieces to write cost less then.
-const FAR_ROWS: usize = 256 << 10;
 /// Blocks that are turned while others leave are no smaller than this many bytes, if there is a choice.
 const SMALL_TURN: usize = 8 << 10;
 /// Bytes along the source's run in a block that turns axes: whole lines, and enough that fetching them one
@@ -110,13 +108,14 @@ impl Plan {
     pub(super) fn new(simple: &Simplest, bytes: usize, total: usize, cache: usize) -> Plan {
         let past = !stays(&simple.axes, total, cache);
         let mut plan = Plan::choose(simple, past);
-        if past && partly_stays(total, cache) {
+        let cells = cells_repeat(&simple.axes, simple.cell);
+        if past && (partly_stays(total, cache) || cells && stream::asks()) {
             // What is written over and over goes through the caches. What is built anew for each stretch has no time to
             // wait for memory.
             let through = Plan::choose(simple, false);
             let repeated = through.walks < through.steps.len();
             if repeated && matches!(through.how, Move::Staged | Move::Run)
-                || cells_repeat(&simple.axes, simple.cell)
+                || cells
                 || row_repeats(&simple.axes) && through.how == Move::InPlace
             {
                 plan = through;
@@ -265,9 +264,10 @@ pub(super) fn stays(axes: &[Axis], total: usize, cache: usize) -> bool {
     total < most
 }
 
-/// Whether part of an output of `total` bytes is still in a cache of `cache` bytes when its memory is used again.
+/// Whether part of an output of `total` bytes is still in a cache of `cache` bytes when its memory is used again, and it is
+/// therefore better written there; where lines are asked for before, they are anyway.
 pub(super) fn partly_stays(total: usize, cache: usize) -> bool {
-    total < cache.saturating_mul(4)
+    total < cache.saturating_mul(4) && !stream::asks()
 }
 
 /// Whether the rows that a tile is turned to push each other out of the nearest cache; of 16-byte cells there are too few.
@@ -347,14 +347,11 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
 /// of both is shorter; and where that makes a small block, what follows on.
 fn planes(take: &mut [usize], axes: &[Axis], turn: usize, cell: usize, stream: bool) {
     let (last, line) = (axes.len() - 1, LINE / cell);
-    let far = axes[last].src.unsigned_abs() >= FAR_ROWS;
-    let row = if far && cell == 4 { PIECE / 2 } else { PIECE };
-    // A row of narrow cells is made of so many rows of the source that shorter pieces of those fill a block. Not so where
-    // the source is in a cache, and does not mind where it is read.
-    let run = if stream && cell <= 2 {
-        PIECE / 2
-    } else {
-        PIECE
+    let far = axes[last].src.unsigned_abs() >= turned::FAR_ROWS;
+    let (run, row) = match stream {
+        true => turned::pieces(cell, far, caches::nearest()),
+        // Where the source is in a cache, it does not mind in what pieces it is read.
+        false => (PIECE, turned::row(cell, far)),
     };
     take[turn] = piece(axes[turn].size, run, cell);
     let (row, room) = (

@@ -107,7 +107,7 @@ unsafe fn lines(parts: &[Part], rows: Range<usize>, step: usize, dst: *mut u8, p
                     let from = part.from(i).start;
                     let to = dst.add((i - rows.start) * row + before);
                     if past {
-                        stream::lines(from, to, part.bytes / LINE);
+                        stream::in_order(from, to, part.bytes / LINE);
                     } else {
                         core::ptr::copy_nonoverlapping(from, to, part.bytes);
                     }

@@ -8,6 +8,9 @@ use crate::kernels::width::{Cell, with_cell};
 /// Runs at least this long, in bytes, are copied whole; shorter ones cost more to call for than to copy.
 const RUN: usize = 32;
 
+/// Cells that are repeated for so many bytes and more are written as whole lines.
+const FILL: isize = 256;
+
 /// Calls `body` with the source and destination at every index of `axes`, the last axis fastest.
 ///
 /// # Safety
@@ -121,6 +124,9 @@ unsafe fn line<C: Cell>(src: *const u8, from: isize, dst: *mut u8, to: isize, n:
             let write = |i: isize, value: C| dst.cast::<C>().offset(i).write_unaligned(value);
             if from == 0 {
                 let value = read(0);
+                if n * width >= FILL && lines::has_vectors() {
+                    return lines::fill(dst, value, n as usize);
+                }
                 (0..n).for_each(|i| write(i, value));
             } else if from == -width {
                 (0..n).for_each(|i| write(i, src.cast::<C>().offset(-i).read_unaligned()));

@@ -277,7 +277,7 @@ impl Mover {
                 Kind::Packed(Copy::Ends(16)) => self.packed(task, inners, ends::<[u64; 2]>),
                 Kind::Packed(Copy::Ends(32)) => self.packed(task, inners, ends::<[u64; 4]>),
                 Kind::Packed(Copy::Streamed) => self.packed(task, inners, |from, to, bytes| {
-                    stream::lines(from, to, bytes / LINE);
+                    stream::in_order(from, to, bytes / LINE);
                 }),
                 Kind::Packed(Copy::Lines) => self.packed(task, inners, |from, to, bytes| {
                     lines::copy(from, to, bytes / LINE);
