@@ -3,9 +3,15 @@
 use std::sync::OnceLock;
 
 /// The size in bytes of the cache for data that is nearest to a core.
-pub(crate) fn nearest() -> usize {
+fn nearest() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| told(0, 8 << 10).unwrap_or(48 << 10))
+}
+
+/// Whether the nearest cache is a small one, as was measured to matter where much is on its way into it: lines that are asked
+/// for to be read once are most likely pushed out before they are read, and have to come all the way again.
+pub(crate) fn nearest_is_small() -> bool {
+    nearest() <= 32 << 10
 }
 
 /// The size in bytes of the last cache before memory.

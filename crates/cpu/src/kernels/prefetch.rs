@@ -26,3 +26,13 @@ hints! {
     /// To be read once: into the nearest cache, and it pushes nothing else out of the farther ones.
     once _MM_HINT_NTA;
 }
+
+/// What is read once and in order, such as an index: it pushes nothing else out, unless the nearest cache is small and would
+/// not hold it until then.
+#[inline(always)]
+pub(crate) fn in_passing(address: *const u8, small: bool) {
+    match small {
+        true => nearest(address),
+        false => once(address),
+    }
+}

@@ -349,7 +349,7 @@ fn planes(take: &mut [usize], axes: &[Axis], turn: usize, cell: usize, stream: b
     let (last, line) = (axes.len() - 1, LINE / cell);
     let far = axes[last].src.unsigned_abs() >= turned::FAR_ROWS;
     let (run, row) = match stream {
-        true => turned::pieces(cell, far, caches::nearest()),
+        true => turned::pieces(cell, far, caches::nearest_is_small()),
         // Where the source is in a cache, it does not mind in what pieces it is read.
         false => (PIECE, turned::row(cell, far)),
     };

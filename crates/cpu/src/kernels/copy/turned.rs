@@ -24,10 +24,7 @@ pub(super) const BLOCK: usize = 64 << 10;
 /// Lines of a block, at most, that is asked for to be read once.
 #[cfg(target_arch = "x86_64")]
 const ONCE: usize = (16 << 10) / LINE;
-/// With a nearest cache of so many bytes, lines that are asked for to be read once were measured to cost time: most likely
-/// they are pushed out before they are read, and have to come all the way again.
-const SMALL_NEAREST: usize = 32 << 10;
-/// Rows of the source that are no more bytes apart have all of a tile's lines in such a cache at a time.
+/// Rows of the source that are no more bytes apart have all of a tile's lines in a small nearest cache at a time.
 const NEAR_ROWS: usize = 2 << 10;
 /// Rows of the source that are so many bytes apart and more have a page each, many of which fall into one set of what the
 /// processor remembers of pages: of four-byte cells, half as many are turned at once. Shorter pieces to write cost less then.
@@ -64,10 +61,10 @@ pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> b
 /// A processor with a small nearest cache was measured to turn 32 rows of the source at a time, of which it takes 256 bytes
 /// and more, one and a half times as fast as more rows, unless it takes half a KiB to a KiB of each: most likely it foresees
 /// so many places, and forgets the first of more. Narrow cells have to be of more rows, lest pieces to write are single lines.
-pub(super) fn pieces(cell: usize, far: bool, nearest: usize) -> (usize, usize) {
+pub(super) fn pieces(cell: usize, far: bool, small: bool) -> (usize, usize) {
     match cell {
-        1 if nearest <= SMALL_NEAREST => (2 * PIECE, LINE),
-        2 | 4 if nearest <= SMALL_NEAREST => (2 * PIECE, PIECE / 2),
+        1 if small => (2 * PIECE, LINE),
+        2 | 4 if small => (2 * PIECE, PIECE / 2),
         // A row of narrow cells is made of so many rows of the source that shorter pieces of those fill a block.
         1 | 2 => (PIECE / 2, PIECE),
         _ => (PIECE, row(cell, far)),
@@ -204,7 +201,7 @@ impl Planes {
         if run.size < side || across.size < side {
             return None;
         }
-        let strips = strips_are_faster(across.src, cell, caches::nearest());
+        let strips = strips_are_faster(across.src, cell, caches::nearest_is_small());
         let way = ways(cell).take(1 + usize::from(strips)).last()?;
         let planes = Planes {
             run,
@@ -218,8 +215,8 @@ impl Planes {
 
 /// Whether tiles are turned faster by strips, which read each line in parts, than by vectors of a whole line. So it was on a
 /// processor with a small nearest cache, which also works on such vectors in halves, for four-byte cells.
-fn strips_are_faster(across: isize, cell: usize, nearest: usize) -> bool {
-    cell == 4 && nearest <= SMALL_NEAREST && across.unsigned_abs() <= NEAR_ROWS
+fn strips_are_faster(across: isize, cell: usize, small: bool) -> bool {
+    cell == 4 && small && across.unsigned_abs() <= NEAR_ROWS
 }
 
 /// Walks over the tiles of planes, rows of the source a tile at a time; turns each by `$turn`, and then in turns asks for a
@@ -238,7 +235,7 @@ macro_rules! each_tile {
         } = $planes;
         // Blocks of wide cells have few lines, mostly, so that a nearest cache that is not small holds those of the next as
         // well.
-        let once = $width >= 8 && tiles * TILE <= ONCE && caches::nearest() > SMALL_NEAREST;
+        let once = $width >= 8 && tiles * TILE <= ONCE && !caches::nearest_is_small();
         let few = ($leaving.left() * FEW).div_ceil(tiles * TILE);
         let lines = run.size * $width / LINE;
         let by_rows = $width == 1 && lines >= LONG_ROW;
@@ -311,21 +308,21 @@ mod tests {
 
     #[test]
     fn near_rows_of_four_byte_cells_are_turned_by_strips_where_the_nearest_cache_is_small() {
-        assert!(strips_are_faster(1 << 10, 4, 32 << 10));
-        assert!(strips_are_faster(-(2 << 10), 4, 32 << 10));
-        assert!(!strips_are_faster(4 << 10, 4, 32 << 10));
-        assert!(!strips_are_faster(1 << 10, 4, 48 << 10));
-        assert!(!strips_are_faster(1 << 10, 8, 32 << 10));
+        assert!(strips_are_faster(1 << 10, 4, true));
+        assert!(strips_are_faster(-(2 << 10), 4, true));
+        assert!(!strips_are_faster(4 << 10, 4, true));
+        assert!(!strips_are_faster(1 << 10, 4, false));
+        assert!(!strips_are_faster(1 << 10, 8, true));
     }
 
     #[test]
     fn a_block_of_any_pieces_has_room_for_a_tile() {
         for cell in [1, 2, 4, 8, 16] {
-            for (far, nearest) in [(false, 32 << 10), (true, 32 << 10), (false, 48 << 10)] {
-                let (run, row) = pieces(cell, far, nearest);
+            for (far, small) in [(false, true), (true, true), (false, false), (true, false)] {
+                let (run, row) = pieces(cell, far, small);
                 assert!(run >= PIECE / 2 && row >= LINE);
                 // Of a short axis all is taken, up to twice as much.
-                assert!(2 * run * (LINE / cell) <= BLOCK, "{cell} {far} {nearest}");
+                assert!(2 * run * (LINE / cell) <= BLOCK, "{cell} {far} {small}");
             }
         }
     }

@@ -4,7 +4,7 @@ use stridewise_core::DType;
 
 use super::{Pass, Rows};
 use crate::kernels::index::Integer;
-use crate::kernels::prefetch;
+use crate::kernels::{caches, prefetch};
 
 /// Bytes in a cache line.
 const LINE: usize = 64;
@@ -54,10 +54,10 @@ unsafe fn rows<I: Integer, W: Copy>(rows: Rows) -> usize {
         dst.add(i)
             .write_unaligned(source.add(cell).read_unaligned());
     };
-    let asked = count.saturating_sub(AHEAD);
+    let (asked, small) = (count.saturating_sub(AHEAD), caches::nearest_is_small());
     for i in 0..asked {
         if i.is_multiple_of(LINE / size_of::<I>()) {
-            prefetch::once(index.wrapping_add(i + 2 * AHEAD).cast());
+            prefetch::in_passing(index.wrapping_add(i + 2 * AHEAD).cast(), small);
         }
         let soon = source.wrapping_add(cell(i + AHEAD)).cast::<u8>();
         prefetch::second(soon);

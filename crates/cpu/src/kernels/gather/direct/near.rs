@@ -5,7 +5,7 @@ use stridewise_core::DType;
 
 use super::{Pass, Rows};
 use crate::kernels::index::Integer;
-use crate::kernels::prefetch;
+use crate::kernels::{caches, prefetch};
 
 /// How many indices are on their way.
 const INDEX_AHEAD: usize = 256;
@@ -57,10 +57,10 @@ unsafe fn words<I: Integer, W: Copy>(rows: Rows) -> usize {
         rows.index.cast::<I>(),
         rows.dst.cast::<W>(),
     );
-    let last = n as isize - 1;
+    let (last, small) = (n as isize - 1, caches::nearest_is_small());
     let mut done = 0;
     while done + ONCE <= count {
-        prefetch::once(index.wrapping_add(done + INDEX_AHEAD).cast());
+        prefetch::in_passing(index.wrapping_add(done + INDEX_AHEAD).cast(), small);
         if !ahead.is_null() {
             prefetch::nearest(ahead.wrapping_add(done * size_of::<W>()));
         }
