@@ -333,7 +333,9 @@ mod tests {
         if std::arch::is_x86_feature_detected!("avx") {
             ways.extend([asked as Way, lines_by_halves]);
         }
+        // SAFETY: passed on unchanged.
         ways.push(|src, dst, lines| unsafe { stream(src, dst, lines * LINE) });
+        // SAFETY: passed on unchanged.
         ways.push(|src, dst, lines| unsafe { stream_apart(src, dst, lines * LINE) });
         let source: Vec<u8> = (0..100 * LINE).map(|i| (i * 31 + i / 251) as u8).collect();
         for way in ways {
