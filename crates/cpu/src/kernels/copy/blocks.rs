@@ -2,8 +2,8 @@
 
 use super::ahead::{self, Ahead};
 use super::collapse::{Axes, Axis, Simplest};
-use super::cursor::Cursor;
 use super::plan::{self, Move, Plan};
+use super::steps::Cursor;
 use super::strided::each;
 use super::turned::{Area, Block, Leaving};
 use super::{backwards, in_place, stream, tile};
@@ -34,7 +34,7 @@ impl Job<'_> {
     /// Moves the blocks numbered `from` up to `to`.
     pub(super) unsafe fn blocks(&self, from: usize, to: usize) {
         let Job { plan, simple } = self;
-        let mut at = Cursor::new(plan, from);
+        let mut at = Cursor::new(&plan.steps, &plan.block, from);
         // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3).
         unsafe {
             match plan.how {
@@ -53,14 +53,14 @@ impl Job<'_> {
                     for _ in from..to {
                         let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
                         in_place(&at.block, src, dst, simple.cell);
-                        at.advance(plan);
+                        at.advance();
                     }
                 }
                 Move::Run => {
                     for _ in from..to {
                         let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
                         self.write(src, dst, at.block[0].size * simple.cell);
-                        at.advance(plan);
+                        at.advance();
                     }
                 }
             }
@@ -75,7 +75,7 @@ impl Job<'_> {
     #[inline(never)]
     unsafe fn blocks_staged<const BUILT: usize, const COMPACT: usize>(
         &self,
-        mut at: Cursor,
+        mut at: Cursor<'_>,
         count: usize,
     ) {
         let Job { plan, simple } = self;
@@ -88,7 +88,7 @@ impl Job<'_> {
                 (&raw mut (*memory).compact).cast::<u8>(),
             )
         };
-        let ahead = |at: &Cursor| {
+        let ahead = |at: &Cursor<'_>| {
             let src = simple.src.wrapping_offset(at.src);
             Ahead::of(&at.block, src, simple.cell, compact)
         };
@@ -111,7 +111,7 @@ impl Job<'_> {
                 }
                 let block = at.block.clone();
                 let dst = simple.dst.offset(at.dst);
-                let new_source = at.advance(plan);
+                let new_source = at.advance();
                 if plan.ahead && new_source && left > 0 {
                     coming = Some(ahead(&at));
                 }
@@ -123,8 +123,8 @@ impl Job<'_> {
 
     /// Moves `count` blocks from the cursor on, each turned into one area while the one before leaves another.
     #[inline(never)]
-    unsafe fn blocks_turned(&self, mut at: Cursor, count: usize) {
-        let Job { plan, simple } = self;
+    unsafe fn blocks_turned(&self, mut at: Cursor<'_>, count: usize) {
+        let Job { simple, .. } = self;
         let mut memory = MaybeUninit::<[Area; 2]>::uninit();
         let areas = memory.as_mut_ptr().cast::<Area>();
         let mut blocks = [Block::new(), Block::new()];
@@ -137,7 +137,7 @@ impl Job<'_> {
             };
             block.set(&at.block, simple.cell);
             let (from, to) = (at.src, simple.dst.wrapping_offset(at.dst));
-            at.advance(plan);
+            at.advance();
             let next = if number + 1 < count { at.src - from } else { 0 };
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and plans see to it that
             // they fit their areas, of which each has been written before it is sent off (K4).
@@ -161,16 +161,15 @@ impl Job<'_> {
 
     /// Moves `count` blocks from the cursor on, each turned straight to where it belongs, since that stays in the cache.
     #[inline(never)]
-    unsafe fn blocks_turned_straight(&self, mut at: Cursor, count: usize) {
-        let Job { plan, simple } = self;
+    unsafe fn blocks_turned_straight(&self, mut at: Cursor<'_>, count: usize) {
+        let Job { simple, .. } = self;
         let mut block = Block::new();
         for left in (0..count).rev() {
             block.set_straight(&at.block, simple.cell);
             let (from, to) = (at.src, at.dst);
-            at.advance(plan);
+            at.advance();
             let next = if left > 0 { at.src - from } else { 0 };
-            // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3), and rows of the output are
-            // whole lines.
+            // SAFETY: a cursor leads to a block inside the copy (K1), and blocks share no cell (K3).
             unsafe {
                 let (src, dst) = (simple.src.offset(from), simple.dst.offset(to));
                 block.build(src, dst, simple.cell, next, &mut Leaving::nothing());
@@ -181,8 +180,8 @@ impl Job<'_> {
     /// Moves `count` blocks from the cursor on, of runs that are whole lines, a few that follow each other in the output at
     /// a time; what is near in the source is read on, for each of them.
     #[inline(never)]
-    unsafe fn blocks_of_places(&self, mut at: Cursor, count: usize, further: Option<isize>) {
-        let Job { plan, simple } = self;
+    unsafe fn blocks_of_places(&self, mut at: Cursor<'_>, count: usize, further: Option<isize>) {
+        let Job { simple, .. } = self;
         for left in (0..count).rev() {
             let mut outer = at.block.clone();
             let (Some(run), Some(places)) = (outer.pop(), outer.pop()) else {
@@ -190,7 +189,7 @@ impl Job<'_> {
             };
             outer.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
             let (from, to) = (at.src, at.dst);
-            at.advance(plan);
+            at.advance();
             let next = if left > 0 { at.src - from } else { 0 };
             let further = further.unwrap_or(next);
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
@@ -215,7 +214,7 @@ impl Job<'_> {
     /// Moves `count` blocks from the cursor on, of runs that are whole lines, forwards or backwards, and brings the next
     /// source near meanwhile if the plan looks ahead.
     #[inline(never)]
-    unsafe fn blocks_of_lines(&self, mut at: Cursor, count: usize) {
+    unsafe fn blocks_of_lines(&self, mut at: Cursor<'_>, count: usize) {
         let Job { plan, simple } = self;
         for left in (0..count).rev() {
             let block = at.block.clone();
@@ -229,7 +228,7 @@ impl Job<'_> {
             // whole lines, from a line of the output on (K4).
             unsafe {
                 let (src, dst) = (simple.src.offset(at.src), simple.dst.offset(at.dst));
-                at.advance(plan);
+                at.advance();
                 let next = simple.src.wrapping_offset(at.src);
                 let nowhere = core::ptr::null_mut();
                 let ahead = plan.ahead && left > 0;
@@ -264,7 +263,7 @@ impl Job<'_> {
 
     /// Asks for the lines that rows of the output share with what is around them: those are not written past the caches,
     /// and whatever is written after them would have to wait until they have come.
-    fn ask_for_edges(&self, at: &Cursor) {
+    fn ask_for_edges(&self, at: &Cursor<'_>) {
         let Move::Rows(gap) = self.plan.how else {
             return;
         };

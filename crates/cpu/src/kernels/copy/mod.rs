@@ -1,7 +1,7 @@
 //! The copy kernel: every element of one strided block to the same index of another. It is what makes a
 //! view real (repeat, permute, flip, contiguous) and what fills a part of a larger output (concat).
 //!
-//! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`),
+//! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`, `steps`),
 //! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`, `wheels`). Large outputs are written past the
 //! caches (`stream`), planes of whole lines while they are turned (`turned`), whole lines the other way round
@@ -14,13 +14,13 @@ pub(crate) mod ahead;
 mod backwards;
 mod blocks;
 mod collapse;
-mod cursor;
 mod deinterleave;
 mod few;
 pub(crate) mod interleave;
 mod periodic;
 mod plan;
 pub(crate) mod rows;
+mod steps;
 pub(crate) mod stream;
 mod strided;
 mod tile;
@@ -236,7 +236,7 @@ unsafe fn large(simple: &Simplest, bytes: usize, total: usize, cache: usize) {
     }
     let plan = Plan::new(simple, bytes, total, cache);
     let job = Job { plan, simple };
-    let blocks = job.plan.blocks();
+    let blocks = job.plan.steps.blocks();
     let threads = if bytes < THREADED {
         1
     } else {

@@ -4,6 +4,7 @@
 
 use super::backwards;
 use super::collapse::{Axes, Axis, Simplest};
+use super::steps::Steps;
 use super::stream;
 use super::tile::SLACK;
 use super::turned::{self, PIECE};
@@ -77,23 +78,10 @@ pub(super) enum Move {
     Rows(isize),
 }
 
-/// A loop from block to block.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) count: usize,
-    pub(super) src: isize,
-    pub(super) dst: isize,
-    /// The axis of the block this step continues, and how much of it the last step takes.
-    pub(super) cut: Option<(usize, usize)>,
-}
-
 /// A copy cut into blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// From slow to fast; steps that repeat the same source are the fastest.
-    pub(super) steps: SmallVec<[Step; 8]>,
-    /// How many of the steps change the source.
-    pub(super) walks: usize,
+    pub(super) steps: Steps,
     /// The axes of one whole block, destination strides as `how` wants them.
     pub(super) block: Axes,
     pub(super) how: Move,
@@ -113,7 +101,7 @@ impl Plan {
             // What is written over and over goes through the caches. What is built anew for each stretch has no time to
             // wait for memory.
             let through = Plan::choose(simple, false);
-            let repeated = through.walks < through.steps.len();
+            let repeated = through.steps.repeat();
             if repeated && matches!(through.how, Move::Staged | Move::Run)
                 || cells
                 || row_repeats(&simple.axes) && through.how == Move::InPlace
@@ -121,7 +109,11 @@ impl Plan {
                 plan = through;
             }
         }
-        if plan.how == Move::Turned && total >= TURNED && rows_collide(&plan.block, simple.cell) {
+        if plan.how == Move::Turned
+            && total >= TURNED
+            && rows_collide(&plan.block, simple.cell)
+            && turned::are_lines(&simple.axes, simple.dst, simple.cell)
+        {
             plan.stream = true;
         }
         plan.ahead &= bytes >= AHEAD;
@@ -161,7 +153,8 @@ impl Plan {
         let spread = !stream && cells_repeat(axes, cell);
         let turn = turned(axes, cell).filter(|_| !spread);
         if let Some(turn) = turn
-            && turned::fits(axes, turn, simple.dst, cell)
+            && turned::fits(axes, turn, cell)
+            && (!stream || turned::are_lines(axes, simple.dst, cell))
         {
             planes(&mut take, axes, turn, cell, stream);
             return Plan::cut(axes, &take, Move::Turned, stream);
@@ -198,35 +191,11 @@ impl Plan {
 
     /// The plan whose blocks take `take[i]` indices of axis `i`.
     fn cut(axes: &[Axis], take: &[usize], how: Move, stream: bool) -> Plan {
-        let mut block = Axes::new();
-        let mut steps = SmallVec::<[Step; 8]>::new();
-        let mut walks = 0;
-        for (axis, &take) in axes.iter().zip(take) {
-            if take < axis.size {
-                let count = axis.size.div_ceil(take);
-                let step = Step {
-                    count,
-                    src: axis.src * take as isize,
-                    dst: axis.dst * take as isize,
-                    cut: (take > 1).then(|| (block.len(), axis.size - (count - 1) * take)),
-                };
-                if axis.src == 0 {
-                    steps.push(step);
-                } else {
-                    steps.insert(walks, step);
-                    walks += 1;
-                }
-            }
-            if take > 1 {
-                block.push(Axis {
-                    size: take,
-                    ..*axis
-                });
-            }
-        }
-        if let Move::Rows(_) | Move::Turned = how {
-            // On along the source: its pages are looked up anew where it jumps, and reads wait for that.
-            steps[..walks].sort_by_key(|step| core::cmp::Reverse(step.src.unsigned_abs()));
+        let (mut steps, mut block) = Steps::of(axes, take);
+        match how {
+            Move::Rows(_) => steps.along_the_source(),
+            Move::Turned => steps.page_by_page(),
+            _ => {}
         }
         if let Move::Rows(_) = how {
             // Rows a little more than whole lines apart, lest they all fall into the same few cache sets.
@@ -237,17 +206,11 @@ impl Plan {
         }
         Plan {
             steps,
-            walks,
             block,
             how,
             stream,
             ahead: true,
         }
-    }
-
-    /// How many blocks there are.
-    pub(super) fn blocks(&self) -> usize {
-        self.steps.iter().map(|step| step.count).product()
     }
 }
 

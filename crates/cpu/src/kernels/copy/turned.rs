@@ -21,9 +21,6 @@ const LINE: usize = 64;
 pub(super) const PIECE: usize = 4 * LINE;
 /// Bytes of the cells of a block, at most.
 pub(super) const BLOCK: usize = 64 << 10;
-/// Lines of a block, at most, that is asked for to be read once.
-#[cfg(target_arch = "x86_64")]
-const ONCE: usize = (16 << 10) / LINE;
 /// Rows of the source that are no more bytes apart have all of a tile's lines in a small nearest cache at a time.
 const NEAR_ROWS: usize = 2 << 10;
 /// Rows of the source that are so many bytes apart and more have a page each, many of which fall into one set of what the
@@ -40,20 +37,27 @@ const FEW: usize = 4;
 /// Turns all planes of a block into an area: see [`Block::build`].
 type Way = unsafe fn(&Planes, *const u8, *mut u8, isize, &mut Leaving<'_>);
 
-/// Whether planes of this output can be turned so: every row of it starts and ends on a line, and both axes of the plane are
-/// a tile long.
-pub(super) fn fits(axes: &[Axis], turn: usize, dst: *const u8, cell: usize) -> bool {
-    let Some((last, outer)) = axes.split_last() else {
+/// Whether planes can be turned so: both axes are a tile long.
+pub(super) fn fits(axes: &[Axis], turn: usize, cell: usize) -> bool {
+    let Some(last) = axes.last() else {
         return false;
     };
     ways(cell).next().is_some()
         && axes[turn].src == cell as isize
         && axes[turn].size * cell >= LINE
         && last.dst == cell as isize
-        && (last.size * cell).is_multiple_of(LINE)
+        && last.size * cell >= LINE
+        && axes.iter().all(|axis| axis.src != 0)
+}
+
+/// Whether every row of the output starts and ends on a line, as those have to that are written past the caches.
+pub(super) fn are_lines(axes: &[Axis], dst: *const u8, cell: usize) -> bool {
+    let Some((last, outer)) = axes.split_last() else {
+        return false;
+    };
+    (last.size * cell).is_multiple_of(LINE)
         && (dst as usize).is_multiple_of(LINE)
         && outer.iter().all(|axis| axis.dst % LINE as isize == 0)
-        && axes.iter().all(|axis| axis.src != 0)
 }
 
 /// How many bytes a block takes of each row of the source, and of each row of the output, past the caches.
@@ -219,11 +223,19 @@ fn strips_are_faster(across: isize, cell: usize, small: bool) -> bool {
     cell == 4 && small && across.unsigned_abs() <= NEAR_ROWS
 }
 
+/// Whether what comes next is asked for into the nearest cache. So it was measured to be faster where that is not a small one,
+/// but for the many rows of the narrowest cells, and rows very far apart.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+fn goes_near(across: isize, cell: usize, small: bool) -> bool {
+    !small && cell > 1 && across.unsigned_abs() <= 2 * FAR_ROWS
+}
+
 /// Walks over the tiles of planes, rows of the source a tile at a time; turns each by `$turn`, and then in turns asks for a
 /// few lines of what comes next and sends off as many of what leaves.
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_tile {
     ($planes:ident, $src:ident, $area:ident, $next:ident, $leaving:ident, $width:literal, $turn:expr, $send:expr) => {{
+        use super::goes_near;
         use crate::kernels::copy::{strided::each, transpose::starts};
         use crate::kernels::{caches, prefetch};
         const TILE: usize = LINE / $width;
@@ -233,9 +245,7 @@ macro_rules! each_tile {
             rest,
             tiles,
         } = $planes;
-        // Blocks of wide cells have few lines, mostly, so that a nearest cache that is not small holds those of the next as
-        // well.
-        let once = $width >= 8 && tiles * TILE <= ONCE && !caches::nearest_is_small();
+        let near = goes_near(across.src, $width, caches::nearest_is_small());
         let few = ($leaving.left() * FEW).div_ceil(tiles * TILE);
         let lines = run.size * $width / LINE;
         let by_rows = $width == 1 && lines >= LONG_ROW;
@@ -252,8 +262,8 @@ macro_rules! each_tile {
                     };
                     for _ in 0..TILE / FEW {
                         for _ in 0..FEW {
-                            match once {
-                                true => prefetch::once(further),
+                            match near {
+                                true => prefetch::nearest(further),
                                 false => prefetch::second(further),
                             }
                             further = further.wrapping_offset(across.src);
@@ -316,6 +326,15 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_next_goes_near_unless_it_is_too_much_for_that() {
+        assert!(goes_near(16 << 10, 4, false));
+        assert!(goes_near(-(512 << 10), 2, false));
+        assert!(!goes_near(16 << 10, 4, true));
+        assert!(!goes_near(16 << 10, 1, false));
+        assert!(!goes_near(1 << 20, 4, false));
+    }
+
+    #[test]
     fn a_block_of_any_pieces_has_room_for_a_tile() {
         for cell in [1, 2, 4, 8, 16] {
             for (far, small) in [(false, true), (true, true), (false, false), (true, false)] {
@@ -355,13 +374,16 @@ mod tests {
             src: src as isize,
             dst: dst as isize,
         };
-        let axes = [
-            axis(planes, rows * pitch, run * gap),
-            axis(run, cell, gap),
-            axis(rows, pitch, cell),
-        ];
+        let whole_rows = rows;
+        let axes = |rows, gap| {
+            [
+                axis(planes, whole_rows * pitch, run * gap),
+                axis(run, cell, gap),
+                axis(rows, pitch, cell),
+            ]
+        };
         let mut block = Block::new();
-        block.set(&axes, cell);
+        block.set(&axes(rows, gap), cell);
         assert!(block.planes.is_some());
         block.planes.as_mut().unwrap().1 = way;
         let mut areas = [const { core::mem::MaybeUninit::<Area>::uninit() }; 2];
@@ -377,26 +399,31 @@ mod tests {
             leaving.finish();
         }
         stream::fence();
-        for (at, byte) in out[start..][..planes * run * gap].iter().enumerate() {
-            let (plane, r, at) = (at / gap / run, at / gap % run, at % gap);
-            let expected = match at < rows * cell {
-                true => src[(plane * rows + at / cell) * pitch + r * cell + at % cell],
-                false => 0xa5,
-            };
-            assert_eq!(*byte, expected, "cells of {cell} bytes, {planes} {r} {at}");
+        let check = |out: &[u8], rows: usize, gap: usize| {
+            for (at, byte) in out.iter().enumerate() {
+                let (plane, r, at) = (at / gap / run, at / gap % run, at % gap);
+                let expected = match at < rows * cell {
+                    true => src[(plane * whole_rows + at / cell) * pitch + r * cell + at % cell],
+                    false => 0xa5,
+                };
+                assert_eq!(*byte, expected, "cells of {cell} bytes, {planes} {r} {at}");
+            }
+        };
+        check(&out[start..][..planes * run * gap], rows, gap);
+        // Straight to where it belongs, it is the same, and need not be whole lines.
+        let fewer = rows - usize::from(rows > LINE / cell);
+        for (rows, gap, start) in [(rows, gap, start), (fewer, gap - LINE / 2, start + cell)] {
+            let mut straight = vec![0xa5u8; planes * run * gap + 2 * LINE];
+            let axes = axes(rows, gap);
+            block.set_straight(&axes[1..], cell);
+            block.set_straight(&axes, cell);
+            block.planes.as_mut().unwrap().1 = way;
+            // SAFETY: the output is as large as the block needs (K1, K3, K4).
+            unsafe {
+                let to = straight.as_mut_ptr().add(start);
+                block.build(src.as_ptr(), to, cell, 0, &mut Leaving::nothing());
+            }
+            check(&straight[start..][..planes * run * gap], rows, gap);
         }
-        // Straight to where it belongs, it is the same.
-        let mut straight = vec![0xa5u8; out.len()];
-        let first = straight.as_ptr().align_offset(LINE);
-        block.set_straight(&axes[1..], cell);
-        block.set_straight(&axes, cell);
-        block.planes.as_mut().unwrap().1 = way;
-        // SAFETY: the output is as large as the block needs, and rows go to lines (K1, K3, K4).
-        unsafe {
-            let to = straight.as_mut_ptr().add(first);
-            block.build(src.as_ptr(), to, cell, 0, &mut Leaving::nothing());
-        }
-        let len = planes * run * gap;
-        assert!(straight[first..][..len] == out[start..][..len]);
     }
 }

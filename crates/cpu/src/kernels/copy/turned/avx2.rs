@@ -1,7 +1,7 @@
 //! Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side by
 //! side in a line of the output.
 
-use super::{FEW, LINE, LONG_ROW, Leaving, ONCE, Planes, each_tile};
+use super::{FEW, LINE, LONG_ROW, Leaving, Planes, each_tile};
 use crate::kernels::copy::stream;
 use crate::kernels::copy::vectors::LANE;
 use core::arch::x86_64::*;
@@ -46,8 +46,8 @@ macro_rules! strip {
                 }
                 for i in 0..SIDE {
                     let to = dst.offset(i as isize * run).cast::<__m256i>();
-                    _mm256_store_si256(to, left[i]);
-                    _mm256_store_si256(to.add(1), right[i]);
+                    _mm256_storeu_si256(to, left[i]);
+                    _mm256_storeu_si256(to.add(1), right[i]);
                 }
             }
         }
@@ -91,14 +91,14 @@ macro_rules! wide_strip {
                 for i in 0..SIDE {
                     let left = _mm256_permute2x128_si256::<0x20>(a[i], b[i]);
                     let right = _mm256_permute2x128_si256::<0x20>(c[i], d[i]);
-                    _mm256_store_si256(to(i), left);
-                    _mm256_store_si256(to(i).add(1), right);
+                    _mm256_storeu_si256(to(i), left);
+                    _mm256_storeu_si256(to(i).add(1), right);
                 }
                 for i in 0..SIDE {
                     let left = _mm256_permute2x128_si256::<0x31>(a[i], b[i]);
                     let right = _mm256_permute2x128_si256::<0x31>(c[i], d[i]);
-                    _mm256_store_si256(to(i + SIDE), left);
-                    _mm256_store_si256(to(i + SIDE).add(1), right);
+                    _mm256_storeu_si256(to(i + SIDE), left);
+                    _mm256_storeu_si256(to(i + SIDE).add(1), right);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Vectors of four lanes: a whole line. A lane turns a square, as in `transpose`, and four of them lie side by side in a
 //! line of the output.
 
-use super::{FEW, LINE, LONG_ROW, Leaving, ONCE, Planes, each_tile};
+use super::{FEW, LINE, LONG_ROW, Leaving, Planes, each_tile};
 use crate::kernels::copy::vectors::LANE;
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -92,7 +92,7 @@ macro_rules! planes {
                         let rows = core::array::from_fn(|i| near[part * SIDE + i].assume_init());
                         for (i, row) in $shuffled(rows).iter().enumerate() {
                             let to = area.offset((part * SIDE + i) as isize * run);
-                            _mm512_store_si512(to.cast(), *row);
+                            _mm512_storeu_si512(to.cast(), *row);
                         }
                     }
                 }
