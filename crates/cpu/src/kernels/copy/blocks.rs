@@ -190,8 +190,12 @@ impl Job<'_> {
             outer.sort_unstable_by_key(|axis| core::cmp::Reverse(axis.src.unsigned_abs()));
             let (from, to) = (at.src, at.dst);
             at.advance();
-            let next = if left > 0 { at.src - from } else { 0 };
-            let further = further.unwrap_or(next);
+            let next = simple.src.wrapping_offset(at.src);
+            let nowhere = core::ptr::null_mut();
+            let ahead = further.is_none() && left > 0;
+            let mut coming = ahead.then(|| Ahead::of(&at.block, next, simple.cell, nowhere));
+            let stretches = outer.iter().map(|axis| axis.size).product();
+            let mut done = 0;
             // SAFETY: a cursor leads to a block inside the copy (K1); blocks share no cell (K3). The last axis is a run of
             // whole lines, from a line of the output on (K4).
             unsafe {
@@ -205,7 +209,11 @@ impl Job<'_> {
                         dst,
                         gap: places.dst,
                     };
-                    rows.copy_asking(further);
+                    rows.copy_asking(further.unwrap_or(0));
+                    done += 1;
+                    if let Some(coming) = &mut coming {
+                        coming.bring_at_once(done, stretches);
+                    }
                 });
             }
         }

@@ -41,7 +41,9 @@ const BURST: usize = 32 << 10;
 const PLACES: usize = 8;
 /// Bytes that it reads at each place.
 const SPAN: usize = 64 << 10;
-/// How many bytes further on it asks there. Of lines one by one the processor sees more than could be asked for.
+/// Bytes that it reads at each place of runs that are shorter than a piece.
+const SHORT_SPAN: usize = 2 << 10;
+/// How many bytes further on it asks for longer ones.
 const FURTHER: isize = 2 << 10;
 /// Rows of this many bytes and more are put one after another without much ado.
 const ROW: usize = 256;
@@ -66,8 +68,8 @@ pub(super) enum Move {
     Run,
     /// It is runs of whole lines, forwards or backwards, which go straight to where they belong, past the caches.
     Lines,
-    /// As `Lines`, forwards from a few places in turn, while what is so many bytes further on at each is asked for: 0 for
-    /// nothing, none for what the next block has there.
+    /// As `Lines`, forwards from a few places in turn, while what is so many bytes further on at each is asked for, or what
+    /// the next block has, place by place.
     Places(Option<isize>),
     /// It is built in a staging area, then written out in one stretch.
     Staged,
@@ -194,7 +196,7 @@ impl Plan {
         let (mut steps, mut block) = Steps::of(axes, take);
         match how {
             Move::Rows(_) => steps.along_the_source(),
-            Move::Turned => steps.page_by_page(),
+            Move::Turned | Move::Places(None) => steps.page_by_page(),
             _ => {}
         }
         if let Move::Rows(_) = how {
@@ -283,18 +285,13 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
         take[near] = axes[near].size.min((BURST / run).max(1));
         return Move::Lines;
     }
-    // All places of a plane that is one stretch of the source, and then the next plane.
-    let plane = axes[near].size * axes[last - 1].size * run;
-    let reach = |axis: usize| axes[axis].src.unsigned_abs() * axes[axis].size;
-    if reach(near) == axes[last - 1].src.unsigned_abs() && reach(last - 1) == plane && plane <= SPAN
-    {
-        (take[near], take[last - 1]) = (axes[near].size, axes[last - 1].size);
-        return Move::Places(None);
-    }
+    let short = run < PIECE;
+    // Of short runs no more than is asked for at once.
+    let span = if short { SHORT_SPAN } else { SPAN };
     take[last - 1] = axes[last - 1].size.min(PLACES);
     let mut used = run;
     for axis in order.into_iter().filter(|&axis| axis != last - 1) {
-        take[axis] = axes[axis].size.min((SPAN / used).max(1));
+        take[axis] = axes[axis].size.min((span / used).max(1));
         used *= take[axis];
     }
     // Runs that follow each other are one.
@@ -303,7 +300,7 @@ fn bursts(take: &mut [usize], axes: &[Axis], cell: usize) -> Move {
         true => next.signum() * FURTHER,
         false => next,
     };
-    Move::Places(Some(if run < PIECE { 0 } else { further }))
+    Move::Places((!short).then_some(further))
 }
 
 /// Takes planes that are turned: a piece of the source's run and of the output's rows, continued by other axes where one

@@ -26,10 +26,6 @@ const NEAR_ROWS: usize = 2 << 10;
 /// Rows of the source that are so many bytes apart and more have a page each, many of which fall into one set of what the
 /// processor remembers of pages: of four-byte cells, half as many are turned at once. Shorter pieces to write cost less then.
 pub(super) const FAR_ROWS: usize = 256 << 10;
-/// Rows of this many lines and more, of cells of which a tile has more rows than a processor foresees, are asked for one
-/// after the other.
-#[cfg(target_arch = "x86_64")]
-const LONG_ROW: usize = 8;
 /// Lines that are asked for at once.
 #[cfg(target_arch = "x86_64")]
 const FEW: usize = 4;
@@ -231,7 +227,8 @@ fn goes_near(across: isize, cell: usize, small: bool) -> bool {
 }
 
 /// Walks over the tiles of planes, rows of the source a tile at a time; turns each by `$turn`, and then in turns asks for a
-/// few lines of what comes next and sends off as many of what leaves.
+/// few lines of what comes next and sends off as many of what leaves. What comes next is asked for row by row: lines that
+/// follow each other come sooner than as many of different rows.
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_tile {
     ($planes:ident, $src:ident, $area:ident, $next:ident, $leaving:ident, $width:literal, $turn:expr, $send:expr) => {{
@@ -247,8 +244,7 @@ macro_rules! each_tile {
         } = $planes;
         let near = goes_near(across.src, $width, caches::nearest_is_small());
         let few = ($leaving.left() * FEW).div_ceil(tiles * TILE);
-        let lines = run.size * $width / LINE;
-        let by_rows = $width == 1 && lines >= LONG_ROW;
+        let lines = (run.size * $width).div_ceil(LINE);
         each(rest, $src, $area, &mut |src, area| {
             let (mut row, mut line) = (src.wrapping_offset($next), 0);
             for a in starts(across.size, TILE) {
@@ -256,23 +252,16 @@ macro_rules! each_tile {
                     let src = src.offset(a * across.src + r * $width);
                     let area = area.offset(a * $width + r * run.dst);
                     $turn(src, across.src, area, run.dst);
-                    let mut further = match by_rows {
-                        true => row.wrapping_add(line * LINE),
-                        false => src.wrapping_offset($next),
-                    };
                     for _ in 0..TILE / FEW {
                         for _ in 0..FEW {
+                            let further = row.wrapping_add(line * LINE);
                             match near {
                                 true => prefetch::nearest(further),
                                 false => prefetch::second(further),
                             }
-                            further = further.wrapping_offset(across.src);
-                            if by_rows {
-                                line += 1;
-                                if line == lines {
-                                    (row, line) = (row.wrapping_offset(across.src), 0);
-                                }
-                                further = row.wrapping_add(line * LINE);
+                            line += 1;
+                            if line == lines {
+                                (row, line) = (row.wrapping_offset(across.src), 0);
                             }
                         }
                         $leaving.send(few, $send);

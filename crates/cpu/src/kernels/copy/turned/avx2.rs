@@ -1,7 +1,7 @@
 //! Vectors of two lanes, two of which make a line. A lane turns a square, as in `transpose`, and four of them lie side by
 //! side in a line of the output.
 
-use super::{FEW, LINE, LONG_ROW, Leaving, Planes, each_tile};
+use super::{FEW, LINE, Leaving, Planes, each_tile};
 use crate::kernels::copy::stream;
 use crate::kernels::copy::vectors::LANE;
 use core::arch::x86_64::*;

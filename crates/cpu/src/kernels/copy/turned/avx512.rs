@@ -1,7 +1,7 @@
 //! Vectors of four lanes: a whole line. A lane turns a square, as in `transpose`, and four of them lie side by side in a
 //! line of the output.
 
-use super::{FEW, LINE, LONG_ROW, Leaving, Planes, each_tile};
+use super::{FEW, LINE, Leaving, Planes, each_tile};
 use crate::kernels::copy::vectors::LANE;
 use core::arch::asm;
 use core::arch::x86_64::*;
