@@ -16,16 +16,8 @@ const BYTES: usize = 128 * 1024;
 /// Lines of lanes that need no memory of their own.
 const NARROW: usize = 128;
 
-/// Rows that lie further apart than this, in bytes, are on different pages.
-const PAGE: usize = 4096;
-
-/// How many bytes come from memory at a time.
+/// Bytes in a cache line.
 const LINE: usize = 64;
-
-/// Terms that lie on different pages are taken so many at a time: more are more places in memory than the machine
-/// foresees. Short ones, in the cache, are taken until they fill half of it.
-const ONCE: usize = 2 * LANES;
-const NEAR: usize = 16 * 1024;
 
 /// A tile of columns with their lanes, and their binary counters for the tree of blocks.
 pub(super) struct Columns<T: Number> {
@@ -113,10 +105,6 @@ impl<T: Number> Columns<T> {
         let [stride] = terms.steps();
         let start = range.start;
         let total = range.len();
-        let once = match self.far && stride.unsigned_abs() * size_of::<T>() <= PAGE {
-            true => BLOCK,
-            false => (NEAR / (width * size_of::<T>())).clamp(ONCE, BLOCK),
-        };
         terms.spans(range, |at, len, [offset]| {
             let mut i = 0;
             while i < len {
@@ -126,7 +114,7 @@ impl<T: Number> Columns<T> {
                 unsafe {
                     let row = corner.offset(offset + i as isize * stride);
                     if step == 1 && k.is_multiple_of(LANES) && len - i >= LANES {
-                        let count = (len - i).min(BLOCK - k).min(once) / LANES * LANES;
+                        let count = (len - i).min(BLOCK - k) / LANES * LANES;
                         self.go(Step::Run {
                             start: k == 0,
                             first: row,
@@ -187,7 +175,7 @@ impl<T: Number> Columns<T> {
                     first,
                     stride,
                     count,
-                } => self.take_many::<VECTORS>(start, (first, stride), count),
+                } => self.take_run::<VECTORS>(start, (first, stride), count),
                 Step::Close { active, last } => self.close_block(active, last),
             }
         }
