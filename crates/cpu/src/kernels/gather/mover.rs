@@ -11,14 +11,15 @@ use super::strip::Offsets;
 use super::words::{Words, words_of};
 use crate::kernels::copy::stream;
 use crate::kernels::index::{Bounds, OUTSIDE, STRIP};
-use crate::kernels::lines;
 use crate::kernels::loops::{CACHED, Loops};
-use crate::kernels::prefetch;
+use crate::kernels::{caches, lines, prefetch};
 
 /// How many lines of the source are on their way while others are moved.
 const AHEAD: usize = 128;
 /// No more lines of a row than this are asked for; the processor sees by itself that a longer row goes on.
 const MOST: usize = 64;
+/// Bytes of a row of several lines.
+const SEVERAL: usize = 512;
 /// Two stretches of this many bytes stay in the caches while others pass through.
 const STRETCH: usize = 128 << 10;
 /// Bytes in a cache line.
@@ -171,7 +172,9 @@ impl Mover {
             Bounds::Fill(element) => (std::array::from_fn(|i| element[i & (width - 1)]), true),
             _ => ([0; 16], false),
         };
-        let far = rows.saturating_mul(bytes) > CACHED;
+        let source = rows.saturating_mul(bytes);
+        // Of rows of several lines the processor asks for enough by itself while they are in the last cache.
+        let far = source > CACHED && (bytes < SEVERAL || source > caches::last() / 4);
         let word = |word: fn(bool, bool) -> Words| Kind::Word(word(false, far), word(filled, far));
         let kind = match (packed, bytes) {
             (true, 1) => word(words_of::<u8>),
@@ -190,7 +193,7 @@ impl Mover {
                 let large = !stream::stays_in_cache(moves.saturating_mul(bytes));
                 Kind::Packed(match whole_lines && large {
                     true => Copy::Streamed,
-                    false if far && lines::are_worth_it(bytes) => Copy::Lines,
+                    false if source > CACHED && lines::are_worth_it(bytes) => Copy::Lines,
                     false => Copy::Whole,
                 })
             }
