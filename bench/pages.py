@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from plot import draw_growth, draw_speeds, draw_views
-from report import OWN, SHORT, Result, cells, columns, headline, ratio
+from report import OWN, SHORT, Result, cells, columns, headline, ratio, unit_of
 from work.case import ALONE, BEST, MIB, OURS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -55,7 +55,7 @@ def run(info: dict[str, Any]) -> str:
 def table(results: list[Result]) -> str:
     """The results of a group; what misses its goal is marked."""
     names, ratios = columns(results)
-    unit = "ms" if results[0].is_large else "ns"
+    unit = unit_of(results)
     head = [
         unit,
         *(SHORT.get(name, name) for name in names),
@@ -64,7 +64,7 @@ def table(results: list[Result]) -> str:
     rows = []
     for result in results:
         missed = result.missed()
-        told = cells(result, names, ratios)
+        told = cells(result, unit, names, ratios)
         marked = [
             f"**{cell}**" if other in missed else cell for other, cell in zip(ratios, told[len(names) :], strict=True)
         ]

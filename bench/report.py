@@ -88,12 +88,21 @@ class Result:
         return self.moved > 0
 
 
-def number(value: float | None, is_large: bool) -> str:
-    if value is None:
+UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6}
+
+
+def unit_of(results: list[Result]) -> str:
+    """What a table is told in: calls in nanoseconds, large work in milliseconds, and both together in between."""
+    if not results[0].is_large:
+        return "ns"
+    return "ms" if min(result.best.get(OURS, 1e6) for result in results) > 2e4 else "µs"
+
+
+def number(nanoseconds: float | None, unit: str) -> str:
+    if nanoseconds is None:
         return "-"
-    if is_large:
-        return f"{value / 1e6:.2f}" if value < 1e8 else f"{value / 1e6:.0f}"
-    return f"{value:.0f}"
+    value = nanoseconds / UNITS[unit]
+    return f"{value:.2f}" if unit != "ns" and value < 100 else f"{value:.0f}"
 
 
 def ratio(value: float | None) -> str:
@@ -119,21 +128,20 @@ def columns(results: list[Result]) -> tuple[list[str], list[str]]:
     return names + limits, [*others, *best, *limits, *own]
 
 
-def cells(result: Result, names: list[str], ratios: list[str]) -> list[str]:
-    large = result.is_large
-    told = [number(result.best.get(name), large) for name in names]
+def cells(result: Result, unit: str, names: list[str], ratios: list[str]) -> list[str]:
+    told = [number(result.best.get(name), unit) for name in names]
     return told + [ratio(result.faster_than(other)) for other in ratios]
 
 
 def table(group: str, results: list[Result]) -> str:
     """The results of a group for a terminal."""
     names, ratios = columns(results)
-    unit = "ms" if results[0].is_large else "ns"
+    unit = unit_of(results)
     head = f"{group + ', ' + unit:<{NAME_WIDTH}}" + "".join(f"{SHORT.get(name, name):>9}" for name in names)
     head += " │" + "".join(f"{'/' + SHORT.get(name, name).split()[0]:>9}" for name in ratios)
     lines = ["", head, "─" * len(head)]
     for result in results:
-        told = cells(result, names, ratios)
+        told = cells(result, unit, names, ratios)
         line = f"{result.name[: NAME_WIDTH - 1]:<{NAME_WIDTH}}" + "".join(f"{cell:>9}" for cell in told[: len(names)])
         line += " │" + "".join(f"{cell:>9}" for cell in told[len(names) :])
         missed = result.missed()
