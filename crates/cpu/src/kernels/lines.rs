@@ -1,9 +1,9 @@
 //! Copying whole cache lines by loads and stores in turn. The machine's own copy is made for what is long and lies in
 //! order: it is slower where rows have to be brought in from here and there, and from a small source that is near.
 
-use super::copy::stream;
-use super::prefetch;
 use super::width::Cell;
+#[cfg(target_arch = "x86_64")]
+use super::{copy::stream, prefetch};
 
 /// Bytes in a cache line.
 const LINE: usize = 64;

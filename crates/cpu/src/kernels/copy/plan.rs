@@ -66,7 +66,7 @@ pub(super) enum Move {
     InPlace,
     /// It is one run in the source too.
     Run,
-    /// It is runs of whole lines, forwards or backwards, which go straight to where they belong, past the caches.
+    /// It is runs of whole lines, forwards or backwards, which go straight to where they belong.
     Lines,
     /// As `Lines`, forwards from a few places in turn, while what is so many bytes further on at each is asked for, or what
     /// the next block has, place by place.
@@ -87,7 +87,7 @@ pub(super) struct Plan {
     /// The axes of one whole block, destination strides as `how` wants them.
     pub(super) block: Axes,
     pub(super) how: Move,
-    /// Whether the output is written past the caches.
+    /// Whether the output is too large for the caches, and written as `stream` does.
     pub(super) stream: bool,
     /// Whether the next block's source is asked for ahead of time, where `how` does not see to it.
     pub(super) ahead: bool,

@@ -46,7 +46,7 @@ impl Rows {
         Rows::Narrow(Box::new(parts))
     }
 
-    /// Writes `count` rows to `dst`, past the caches or not.
+    /// Writes `count` rows to `dst`, as what is too large for the caches or not.
     ///
     /// # Safety
     /// K1 and K4 for the parts; `dst`, as it was when the rows were made, has room for them, reachable through nothing

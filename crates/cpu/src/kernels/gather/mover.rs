@@ -1,6 +1,6 @@
 //! Moving elements, or rows of them, from resolved byte offsets to packed memory. Only widths matter here.
 //!
-//! Rows of a source that is not in the caches are asked for a strip ahead of the one that is moved, into the
+//! Rows of a source that is not near enough in the caches are asked for a strip ahead of the one that is moved, into the
 //! second cache: it has far more requests on their way at once than the first, which would hold everything up.
 
 use std::ops::Range;
@@ -151,7 +151,7 @@ enum Copy {
     Lines,
     /// By the machine's own copy.
     Whole,
-    /// By lines, past the caches.
+    /// By lines, as what is too large for the caches.
     Streamed,
 }
 
@@ -173,8 +173,9 @@ impl Mover {
             _ => ([0; 16], false),
         };
         let source = rows.saturating_mul(bytes);
-        // Of rows of several lines the processor asks for enough by itself while they are in the last cache.
-        let far = source > CACHED && (bytes < SEVERAL || source > caches::last() / 4);
+        // Of packed rows of several lines the processor asks for enough by itself while they are in the last cache.
+        let by_itself = packed && bytes >= SEVERAL && source <= caches::last() / 4;
+        let far = source > CACHED && !by_itself;
         let word = |word: fn(bool, bool) -> Words| Kind::Word(word(false, far), word(filled, far));
         let kind = match (packed, bytes) {
             (true, 1) => word(words_of::<u8>),
@@ -235,7 +236,7 @@ impl Mover {
         }
     }
 
-    /// Whether the source is not in the caches.
+    /// Whether rows are asked for: the source is not in the caches, or not near enough.
     pub(super) fn is_far(&self) -> bool {
         self.far
     }

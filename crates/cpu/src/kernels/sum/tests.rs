@@ -368,13 +368,16 @@ fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
         let stride = width + [0, 0, 3, 1100][rng.below(4)];
         let apart = stride + rng.below(9);
         // One row of terms, or rows that end anywhere in a block.
-        let inner = [1, 8, 16, 20, 40][rng.below(5)];
+        let inner =
+            [1, 8, 16, 20, 40, 128, 300, 1000][rng.below(8)].min((memory.len() - width) / apart);
         let room = (memory.len() - width) / (apart * inner);
         let outer = 1 + rng.below(6.min(room));
+        // From the start of the memory on, or from far enough towards it.
+        let (first, sign) = [(0, 1), (outer * inner * apart, -1)][rng.below(2)];
         let terms = Loops::new(
             [
-                (outer, [apart as isize * inner as isize]),
-                (inner, [stride as isize]),
+                (outer, [sign * apart as isize * inner as isize]),
+                (inner, [sign * stride as isize]),
             ]
             .into_iter(),
         );
@@ -382,11 +385,14 @@ fn columns_agree_for<T: Element>(make: impl Fn(&mut Rng) -> T::Cell) {
         let mut columns = Columns::<T::Cell>::new(width, far);
         columns.vectors &= rng.below(3) > 0;
         let vectors = columns.vectors;
-        // SAFETY: K1, K2, K4: the last term of the last column lies within the memory.
-        let sums = unsafe { columns.sum(width, (memory.as_ptr(), 1), &terms, 0..terms.len()) };
+        // SAFETY: K1, K2, K4: the first and the last term of the last column lie within the memory.
+        let sums = unsafe {
+            let corner = memory.as_ptr().add(first);
+            columns.sum(width, (corner, 1), &terms, 0..terms.len())
+        };
         for (c, &sum) in sums.iter().enumerate() {
             let column: Vec<T::Cell> = (0..terms.len())
-                .map(|t| memory[c + terms.offsets(t)[0] as usize])
+                .map(|t| memory[(first + c).wrapping_add_signed(terms.offsets(t)[0])])
                 .collect();
             let (sum, wanted) = (T::Cell::narrow(sum), T::Cell::narrow(tree(&column)));
             assert_eq!(

@@ -23,7 +23,7 @@ unsafe fn lanes(at: *const u8, next: isize) -> __m256i {
 macro_rules! strip {
     ($name:ident, $width:literal, $low:ident, $high:ident) => {
         /// # Safety
-        /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
+        /// K1, K3 and K4 for the strip.
         #[inline]
         #[target_feature(enable = "avx2")]
         unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {
@@ -63,7 +63,7 @@ strip!(strip_4, 4, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32);
 macro_rules! wide_strip {
     ($name:ident, $width:literal) => {
         /// # Safety
-        /// K1, K3 and K4 for the strip; `dst` and `run` are whole lines.
+        /// K1, K3 and K4 for the strip.
         #[inline]
         #[target_feature(enable = "avx2")]
         unsafe fn $name(src: *const u8, across: isize, dst: *mut u8, run: isize) {

@@ -228,14 +228,14 @@ impl<T: Number> Columns<T> {
     }
 }
 
-/// Adds so many rows of adjacent elements, `stride` apart, to as many sums, or starts these with the first. Rows that follow
-/// each other ask for those after them.
+/// Adds `N` rows of `len` adjacent elements, `stride` apart, to `len` sums, or starts these with the first row. With `ASKS`
+/// those that follow are asked for.
 ///
 /// # Safety
 /// K1, K2, K4 for `len` elements of each row, K3 for the sums, which were written unless this starts them; with `VECTORS`
 /// the machine has them.
 #[inline(always)]
-unsafe fn add_rows<T: Number, const ROWS: usize, const ASKS: bool, const VECTORS: bool>(
+unsafe fn add_rows<T: Number, const N: usize, const ASKS: bool, const VECTORS: bool>(
     starts: bool,
     rows: (*const T, isize),
     sums: *mut T::Accumulator,
@@ -246,13 +246,13 @@ unsafe fn add_rows<T: Number, const ROWS: usize, const ASKS: bool, const VECTORS
         #[cfg(target_arch = "x86_64")]
         if VECTORS {
             return match starts {
-                true => add_vectors::<T, ROWS, ASKS, true>(rows, sums, len),
-                false => add_vectors::<T, ROWS, ASKS, false>(rows, sums, len),
+                true => add_vectors::<T, N, ASKS, true>(rows, sums, len),
+                false => add_vectors::<T, N, ASKS, false>(rows, sums, len),
             };
         }
         match starts {
-            true => add_plainly::<T, ROWS, ASKS, true>(rows, sums, len),
-            false => add_plainly::<T, ROWS, ASKS, false>(rows, sums, len),
+            true => add_plainly::<T, N, ASKS, true>(rows, sums, len),
+            false => add_plainly::<T, N, ASKS, false>(rows, sums, len),
         }
     }
 }
@@ -264,13 +264,13 @@ unsafe fn add_rows<T: Number, const ROWS: usize, const ASKS: bool, const VECTORS
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,f16c")]
-unsafe fn add_vectors<T: Number, const ROWS: usize, const ASKS: bool, const STARTS: bool>(
+unsafe fn add_vectors<T: Number, const N: usize, const ASKS: bool, const STARTS: bool>(
     rows: (*const T, isize),
     sums: *mut T::Accumulator,
     len: usize,
 ) {
     // SAFETY: the caller's.
-    unsafe { add::<T, ROWS, ASKS, STARTS, true>(rows, sums, len) }
+    unsafe { add::<T, N, ASKS, STARTS, true>(rows, sums, len) }
 }
 
 /// As [`add_vectors`], on any machine.
@@ -278,13 +278,13 @@ unsafe fn add_vectors<T: Number, const ROWS: usize, const ASKS: bool, const STAR
 /// # Safety
 /// As for [`add_rows`].
 #[inline(never)]
-unsafe fn add_plainly<T: Number, const ROWS: usize, const ASKS: bool, const STARTS: bool>(
+unsafe fn add_plainly<T: Number, const N: usize, const ASKS: bool, const STARTS: bool>(
     rows: (*const T, isize),
     sums: *mut T::Accumulator,
     len: usize,
 ) {
     // SAFETY: the caller's.
-    unsafe { add::<T, ROWS, ASKS, STARTS, false>(rows, sums, len) }
+    unsafe { add::<T, N, ASKS, STARTS, false>(rows, sums, len) }
 }
 
 /// As [`add_rows`]. What starts the sums is settled outside of the loops, lest addresses be chosen within.
@@ -294,7 +294,7 @@ unsafe fn add_plainly<T: Number, const ROWS: usize, const ASKS: bool, const STAR
 #[inline(always)]
 unsafe fn add<
     T: Number,
-    const ROWS: usize,
+    const N: usize,
     const ASKS: bool,
     const STARTS: bool,
     const VECTORS: bool,
@@ -306,11 +306,11 @@ unsafe fn add<
     // SAFETY: the caller's. The sums of a whole part are two lines of the cache.
     unsafe {
         match size_of::<T::Accumulator>() {
-            1 => add_parts::<T, ROWS, ASKS, STARTS, 128, 32, VECTORS>(rows, sums, len),
-            2 => add_parts::<T, ROWS, ASKS, STARTS, 64, 16, VECTORS>(rows, sums, len),
-            4 => add_parts::<T, ROWS, ASKS, STARTS, 32, 8, VECTORS>(rows, sums, len),
-            8 => add_parts::<T, ROWS, ASKS, STARTS, 16, 4, VECTORS>(rows, sums, len),
-            _ => add_parts::<T, ROWS, ASKS, STARTS, 8, 2, VECTORS>(rows, sums, len),
+            1 => add_parts::<T, N, ASKS, STARTS, 128, 32, VECTORS>(rows, sums, len),
+            2 => add_parts::<T, N, ASKS, STARTS, 64, 16, VECTORS>(rows, sums, len),
+            4 => add_parts::<T, N, ASKS, STARTS, 32, 8, VECTORS>(rows, sums, len),
+            8 => add_parts::<T, N, ASKS, STARTS, 16, 4, VECTORS>(rows, sums, len),
+            _ => add_parts::<T, N, ASKS, STARTS, 8, 2, VECTORS>(rows, sums, len),
         }
     }
 }
@@ -322,7 +322,7 @@ unsafe fn add<
 #[inline(always)]
 unsafe fn add_parts<
     T: Number,
-    const ROWS: usize,
+    const N: usize,
     const ASKS: bool,
     const STARTS: bool,
     const WHOLE: usize,
@@ -336,8 +336,8 @@ unsafe fn add_parts<
     let few = len / WHOLE * WHOLE;
     let single = few + (len - few) / FEW * FEW;
     // What follows is asked for in the order in which it lies in memory, as fast as this is read.
-    let bytes = ROWS * WHOLE * size_of::<T>();
-    let group = ROWS * stride.unsigned_abs() * size_of::<T>();
+    let bytes = N * WHOLE * size_of::<T>();
+    let group = N * stride.unsigned_abs() * size_of::<T>();
     let next = first.wrapping_byte_add(group.max(AHEAD)).cast::<u8>();
     // SAFETY: the caller's, for elements and sums below `len`.
     unsafe {
@@ -345,13 +345,13 @@ unsafe fn add_parts<
             for line in 0..if ASKS { bytes / LINE } else { 0 } {
                 prefetch::second(next.wrapping_add(c / WHOLE * bytes + line * LINE));
             }
-            add_part::<T, ROWS, STARTS, WHOLE, VECTORS>((first.add(c), stride), sums.add(c));
+            add_part::<T, N, STARTS, WHOLE, VECTORS>((first.add(c), stride), sums.add(c));
         }
         for c in (few..single).step_by(FEW) {
-            add_part::<T, ROWS, STARTS, FEW, VECTORS>((first.add(c), stride), sums.add(c));
+            add_part::<T, N, STARTS, FEW, VECTORS>((first.add(c), stride), sums.add(c));
         }
         for c in single..len {
-            add_part::<T, ROWS, STARTS, 1, VECTORS>((first.add(c), stride), sums.add(c));
+            add_part::<T, N, STARTS, 1, VECTORS>((first.add(c), stride), sums.add(c));
         }
     }
 }
@@ -363,7 +363,7 @@ unsafe fn add_parts<
 #[inline(always)]
 unsafe fn add_part<
     T: Number,
-    const ROWS: usize,
+    const N: usize,
     const STARTS: bool,
     const WIDE: usize,
     const VECTORS: bool,
@@ -377,7 +377,7 @@ unsafe fn add_part<
         let terms =
             |row: usize| T::widen_adjacent::<WIDE, VECTORS>(first.offset(row as isize * stride));
         let mut added = if STARTS { terms(0) } else { *sums };
-        for row in usize::from(STARTS)..ROWS {
+        for row in usize::from(STARTS)..N {
             for (sum, term) in added.iter_mut().zip(terms(row)) {
                 *sum = T::add(*sum, term);
             }
