@@ -14,13 +14,19 @@ pub(crate) fn nearest_is_small() -> bool {
     nearest() <= 32 << 10
 }
 
+/// The size in bytes of the cache between the nearest and those that cores share.
+pub(crate) fn second() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| told(2, 128 << 10).unwrap_or(512 << 10))
+}
+
 /// The size in bytes of the last cache before memory.
 pub(crate) fn last() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| told(3, 1 << 20).unwrap_or(32 << 20))
 }
 
-/// What is told of a cache, unless it is less than any has.
+/// What is told of a cache, unless it is less than one of its kind has.
 fn told(index: usize, least: usize) -> Option<usize> {
     let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
     let text = std::fs::read_to_string(path).ok()?;

@@ -250,7 +250,7 @@ impl Reduction {
     ) {
         let [step] = self.kept.steps();
         if self.by_columns() {
-            let tile = Columns::<T>::WIDEST;
+            let tile = Columns::<T>::widest();
             let mut columns =
                 Columns::<T>::new(self.kept.row_len().min(outputs.len()), !self.near::<T>());
             self.kept.spans(outputs, |at, len, [offset]| {

@@ -6,12 +6,14 @@ use std::ops::Range;
 
 use super::{BLOCK, LANES, vectors};
 use crate::element::Number;
+use crate::kernels::caches;
 use crate::kernels::loops::Loops;
 
 mod take;
 
-/// What the eight lanes take: they stay in the second cache, while rows come from memory in long runs.
-const BYTES: usize = 128 * 1024;
+/// What the eight lanes take, at most. They stay in the second cache, while rows come from memory in runs of 16 KiB, also of
+/// terms that are half as wide as their sums.
+const BYTES: usize = 256 * 1024;
 
 /// Lines of lanes that need no memory of their own.
 const NARROW: usize = 128;
@@ -63,12 +65,14 @@ enum Step<T> {
 
 impl<T: Number> Columns<T> {
     /// The most columns a tile can have.
-    pub(super) const WIDEST: usize = BYTES / LANES / size_of::<T::Accumulator>();
+    pub(super) fn widest() -> usize {
+        BYTES.min(caches::second() / 2) / LANES / size_of::<T::Accumulator>()
+    }
 
     /// Room for one tile of up to `width` columns after the other. Terms that are `far` are in no cache.
     pub(super) fn new(width: usize, far: bool) -> Columns<T> {
         const { assert!(align_of::<T::Accumulator>() <= LINE) };
-        let lines = Self::lines(width.min(Self::WIDEST));
+        let lines = Self::lines(width.min(Self::widest()));
         Columns {
             narrow: MaybeUninit::uninit(),
             wide: Vec::with_capacity(if lines > NARROW { lines } else { 0 }),
