@@ -4,11 +4,11 @@
 //! A copy is brought into its simplest form (`collapse`), cut into blocks that fit the caches (`plan`, `steps`),
 //! and each block is moved (`blocks`) by the loop that suits it: a run, plain strided loops (`strided`), squares
 //! turned in registers (`transpose`), or a replicated tile (`tile`, `wheels`). Large outputs are written past the
-//! caches (`stream`, which knows where that is slower), planes of whole lines while they are turned (`turned`), whole lines the other way round
-//! (`backwards`), and by several threads, each of which asks for its next block meanwhile (`ahead`). Planes of a few
-//! rows or columns are put together (`interleave`, `rows`) or taken apart (`deinterleave`) as a whole, by the vectors
-//! that the processor has (`vectors`), large ones in whole lines (`weave`); what repeats as a whole is written in order
-//! (`periodic`).
+//! caches (`stream`, which knows where that is slower), planes of whole lines while they are turned (`turned`), whole
+//! lines the other way round (`backwards`), and by several threads, each of which asks for its next block meanwhile
+//! (`ahead`). Planes of a few rows or columns are put together (`interleave`, `rows`) or taken apart (`deinterleave`) as
+//! a whole, by the vectors that the processor has (`vectors`), large ones in whole lines (`weave`); what repeats as a
+//! whole is written in order (`periodic`).
 
 pub(crate) mod ahead;
 mod backwards;

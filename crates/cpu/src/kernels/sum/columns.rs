@@ -9,6 +9,7 @@ use crate::element::Number;
 use crate::kernels::caches;
 use crate::kernels::loops::Loops;
 
+mod add;
 mod take;
 
 /// What the eight lanes take, at most. They stay in the second cache, while rows come from memory in runs of 16 KiB, also of
